@@ -1,0 +1,1 @@
+//! A Model Context Protocol server whose Resources behave as the specification says.
