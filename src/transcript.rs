@@ -1,0 +1,119 @@
+//! What was said, exactly? Every frame, stderr line and exit of a conversation, with its bytes and its time.
+//!
+//! Append-only while a conversation runs; judgement reads nothing else. Writing it to a file and reading it
+//! back is in [`crate::transcript::file`].
+
+use crate::record::{Span, Transport};
+use crate::revision::Revision;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub mod file;
+
+/// One conversation: one server process, or one HTTP session, from its start to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transcript {
+    pub head: Head,
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// Numbers the conversations of a run from 1.
+    pub conversation: u32,
+    pub transport: Transport,
+    /// The revision that the driver spoke.
+    pub revision: Revision,
+    /// Whose conversation it is: a case's name, or `calm`, `rough` for shared ones.
+    pub purpose: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Counts up from 1 within the conversation.
+    pub sequence: u64,
+    /// Since the conversation began.
+    pub at: Duration,
+    pub channel: Channel,
+    /// stdin and stdout: one frame without its line ending. stderr: a piece as it came. exit: empty.
+    pub bytes: Vec<u8>,
+    /// What a frame's bytes do not show.
+    pub ending: Ending,
+    /// The case on whose behalf it was sent, or during which it came.
+    pub case: Option<Arc<str>>,
+    /// A frame of ours that is malformed on purpose, so our own rules do not judge it.
+    pub deliberate: bool,
+    /// How the process ended; on the exit channel only.
+    pub exit: Option<Exit>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// From us to the server.
+    Stdin,
+    /// From the server to us.
+    Stdout,
+    Stderr,
+    /// We closed the server's input.
+    EndOfInput,
+    /// The server closed its output.
+    EndOfOutput,
+    Exit,
+}
+
+/// How a frame ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ending {
+    Lf,
+    CrLf,
+    /// The output ended in the middle of a line.
+    Unfinished,
+    /// The line was longer than allowed; this many bytes in all, of which the entry holds the head.
+    TooLong(u64),
+    /// Not a frame.
+    None,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exit {
+    pub status: Option<i32>,
+    pub signal: Option<i32>,
+    /// Whether we made it end: the signal was ours.
+    pub by_us: bool,
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.status, self.signal) {
+            (Some(status), _) => write!(f, "exited with status {status}"),
+            (None, Some(signal)) => write!(f, "was ended by signal {signal}"),
+            (None, None) => f.write_str("ended"),
+        }
+    }
+}
+
+impl Transcript {
+    pub fn new(head: Head) -> Self {
+        Self { head, entries: Vec::new() }
+    }
+
+    /// The span of a single entry.
+    pub fn span_of(&self, first: u64, last: u64) -> Span {
+        Span { conversation: self.head.conversation, first, last }
+    }
+
+    /// Everything written to stderr so far, lossily, as its last `lines` lines.
+    pub fn stderr_tail(&self, lines: usize) -> Vec<String> {
+        let bytes: Vec<u8> = self
+            .entries
+            .iter()
+            .filter(|entry| entry.channel == Channel::Stderr)
+            .flat_map(|entry| entry.bytes.iter().copied())
+            .collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let mut tail: Vec<String> = text.lines().rev().take(lines).map(str::to_owned).collect();
+        tail.reverse();
+        tail
+    }
+}
