@@ -1,0 +1,3 @@
+//! What are the rules, and how are they written down? Case files and requirement rows.
+
+pub mod model;

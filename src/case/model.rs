@@ -1,0 +1,569 @@
+//! What can a case say? The typed form of a case file, after loading and before running.
+//!
+//! Nothing here parses or runs: [`super::load`] makes these values, `crate::run` and `crate::judge` use them.
+
+use crate::check::pattern::Pattern;
+use crate::record::{Place, Transport, Verdict};
+use crate::revision::Revision;
+use crate::wire::json::Json;
+use std::time::Duration;
+
+/// Revisions, sorted, without repeats, never empty.
+pub type Revisions = Vec<Revision>;
+
+/// One case file.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its path below `cases/` without the ending: `read/unknown-uri`.
+    pub name: String,
+    /// Where the file begins: for messages about the case as a whole.
+    pub place: Place,
+    pub summary: String,
+    /// The requirement whose row decides verdict, revisions and capability.
+    pub proves: String,
+    /// Further requirements that it touches (workflow cases).
+    pub covers: Vec<String>,
+    /// Faults of the reference server that must make it fail.
+    pub faults: Vec<String>,
+    /// Why no fault can make it fail, in place of `faults`.
+    pub unfalsified: Option<String>,
+    /// Narrows the requirement's.
+    pub transports: Option<Vec<Transport>>,
+    /// Narrows the requirement's.
+    pub revisions: Option<Revisions>,
+    pub session: SessionKind,
+    pub body: Body,
+}
+
+/// Which server a case talks to. Inferred from its verbs unless the case says `session:`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SessionKind {
+    /// Asks and looks: shares one session with its like.
+    Calm,
+    /// Sends odd input: shares one session with its like, and the liveness probe follows each.
+    Rough,
+    /// Opens, ends, changes, listens or waits: a server of its own.
+    Own,
+}
+
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// A straight-line conversation. A failure in `given` reads "unproven", in `steps` the row's verdict.
+    Scripted {
+        given: Vec<Step>,
+        steps: Vec<Step>,
+    },
+    Standing(Standing),
+}
+
+/// A rule on every message of a kind, in every conversation.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    pub on: Subject,
+    /// Only subjects that pass all of these are judged; the others do not count.
+    pub only: Vec<Check>,
+    pub checks: Vec<Check>,
+}
+
+/// What a standing case looks at. The method is `None` for `any`.
+///
+/// Checks apply to the named object; `${facts/...}` tells what the transcript shows about it besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// Each line of the server's output, parsed or not: `{defects: [names], ending, length, text}`.
+    Frame,
+    /// Each message of the server, whole.
+    Message,
+    /// The `result` object that answers one of our requests; `${request}` are that request's params.
+    ResultOf(Option<String>),
+    /// The `error` object that answers one of our requests.
+    ErrorOf(Option<String>),
+    /// The params of a notification of the server; `{}` when absent.
+    Notification(Option<String>),
+    /// The params of a request of the server; `{}` when absent.
+    Request(Option<String>),
+    /// Each request of ours: `{method, id, answers, results, errors, ...}`.
+    Exchange(Option<String>),
+    /// Each conversation as a whole: `{exit, died, heard, declared, ...}`.
+    Session,
+}
+
+/// One step: a verb and where it stands.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub verb: Verb,
+    /// The name of the session it speaks on (`open: { as: NAME }`); the case's own without one.
+    pub on: Option<String>,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone)]
+pub enum Verb {
+    Call(Call),
+    Notify {
+        method: String,
+        params: Option<Template>,
+        /// Adds nothing of the driver's own, no `_meta` either.
+        bare: bool,
+    },
+    Send(Send),
+    Hear(Hear),
+    Quiet(Quiet),
+    /// Follows `nextCursor` to the end.
+    Pages {
+        of: String,
+        /// What to gather from each page's result; a pattern.
+        collect: Pattern,
+        as_name: String,
+        /// Names the list of the pages' results, whole.
+        pages_as: Option<String>,
+        /// Past this many pages: unproven.
+        at_most: usize,
+        /// Applied to each page's result.
+        checks: Vec<Check>,
+    },
+    /// Runs `steps` for every element; over nothing: unproven.
+    Each {
+        within: Template,
+        as_name: String,
+        /// At most this many, seeded; the rest is counted in the report.
+        sample: Option<usize>,
+        steps: Vec<Step>,
+    },
+    /// Names values: from the last reply (`/pointer`) or from other names.
+    Keep(Vec<(String, Kept)>),
+    /// The revision's own way to be told of changes to a resource, up to its confirmation.
+    Follow {
+        uri: Template,
+        /// Names the listen request, for `tagged`; ignored in the stateful era.
+        as_name: Option<String>,
+    },
+    Unfollow {
+        uri: Template,
+    },
+    /// `subscriptions/listen` up to its acknowledgement, which `checks` look at (its params).
+    Listen(Listen),
+    Stimulate(Stimulus),
+    /// A request that is left pending under a name.
+    Begin {
+        as_name: String,
+        method: String,
+        params: Option<Template>,
+        /// Adds a progress token.
+        progress: bool,
+        id: Option<Template>,
+    },
+    /// Waits for the answer to a pending request.
+    Await {
+        request: String,
+        within: Option<Duration>,
+        expect: Expect,
+        checks: Vec<Check>,
+    },
+    /// `notifications/cancelled` for a pending request.
+    Cancel {
+        request: String,
+    },
+    /// Waits, and judges nothing.
+    Settle(Duration),
+    /// Several frames before any answer is awaited.
+    Pipeline(Pipeline),
+    /// Fills a URI template. Without `with`: from the profile, from completions, from listed URIs.
+    Expand {
+        template: Template,
+        with: Option<Vec<(String, Template)>>,
+        as_name: String,
+    },
+    /// A further session (`as`), or, without a name, the opening of the case's own: then the step is the opening.
+    Open(Open),
+    /// Closes the server's input.
+    EndInput,
+    /// The server's process ends within the time.
+    Exits {
+        within: Duration,
+        /// The exit status that is demanded, if one is.
+        status: Option<i32>,
+    },
+    /// The same server still answers the liveness probe of the revision.
+    Alive,
+    /// Chooses a value.
+    Pick(Pick),
+    /// A step that must succeed for the case to prove anything: its failure reads "unproven".
+    Control(Box<Step>),
+    /// Runs the steps several times: so many failures are a failure, so many an advice.
+    Repeat {
+        times: usize,
+        fail: usize,
+        advice: Option<usize>,
+        steps: Vec<Step>,
+    },
+    /// A fact about the server without which the case does not apply: skipped, with the reason.
+    Need {
+        value: Template,
+        checks: Vec<Check>,
+        otherwise: String,
+    },
+    /// Looks at kept values.
+    Check {
+        value: Template,
+        checks: Vec<Check>,
+        /// When this notification was heard in the case, the comparison proves nothing: unproven.
+        unless_heard: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub method: String,
+    pub params: Option<Template>,
+    pub expect: Expect,
+    /// In place of `expect`, where several answers are lawful.
+    pub answers: Option<Answers>,
+    /// On the result or the error object.
+    pub checks: Vec<Check>,
+    /// Names the result or error object.
+    pub as_name: Option<String>,
+    /// In place of a fresh id.
+    pub id: Option<Template>,
+    /// Adds nothing of the driver's own to params: no `_meta`.
+    pub bare: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    Result,
+    Error,
+}
+
+/// Exact bytes as one frame, nothing added but the line ending.
+#[derive(Debug, Clone)]
+pub struct Send {
+    pub content: Content,
+    pub answers: Option<Answers>,
+    /// Written in this many pieces.
+    pub chunks: usize,
+    /// Between two pieces.
+    pub pause: Duration,
+    /// Whether the frame breaks a rule on purpose. True unless the case says otherwise.
+    pub deliberate: bool,
+}
+
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// Text with `${id}`, `${id2}`, `${meta}`, `${meta,}` and kept values.
+    Text(Template),
+    /// Bytes, spelled in hexadecimal.
+    Hex(Vec<u8>),
+    /// A text repeated: for long lines. Head, the repeated part, how often, tail.
+    Long { head: Template, fill: String, times: usize, tail: Template },
+}
+
+#[derive(Debug, Clone)]
+pub struct Hear {
+    pub what: Heard,
+    /// Only messages whose params pass these are meant.
+    pub only: Vec<Check>,
+    /// How long to wait; the profile's patience without one.
+    pub within: Option<Duration>,
+    /// On the params of what was heard.
+    pub checks: Vec<Check>,
+    pub as_name: Option<String>,
+}
+
+/// A kind of message to listen for.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    pub kind: HeardKind,
+    /// Only what carries the subscription id of this listen.
+    pub tagged: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeardKind {
+    /// A notification of this method.
+    Method(String),
+    /// Any notification at all; with `tagged`.
+    AnyNotification,
+    /// A progress notification for the token of this pending request.
+    ProgressOf(String),
+    /// An answer that names no request of ours.
+    Unaddressed,
+    /// Anything at all from the server.
+    Anything,
+}
+
+#[derive(Debug, Clone)]
+pub struct Quiet {
+    pub what: Heard,
+    pub only: Vec<Check>,
+    /// At least this long.
+    pub for_time: Duration,
+    /// Why silence is evidence although nothing of the kind was heard before.
+    pub unarmed: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Listen {
+    pub as_name: String,
+    /// The filter, whole.
+    pub notifications: Option<Template>,
+    pub id: Option<Template>,
+    /// In place of demanding an acknowledgement.
+    pub answers: Option<Answers>,
+    pub checks: Vec<Check>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Stimulus {
+    /// Changes the contents of this resource.
+    Touch(Template),
+    /// Adds a resource; `as` names its URI where it is known.
+    Add,
+    Remove,
+}
+
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    pub how: PipelineHow,
+    pub frames: Vec<PipelineFrame>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PipelineHow {
+    /// One write a frame.
+    Writes,
+    OneWrite,
+    /// One JSON array in one frame.
+    Batch,
+}
+
+#[derive(Debug, Clone)]
+pub enum PipelineFrame {
+    Call { method: String, params: Option<Template>, answers: Answers, as_name: Option<String> },
+    Notify { method: String, params: Option<Template> },
+}
+
+#[derive(Debug, Clone)]
+pub struct Open {
+    pub as_name: Option<String>,
+    /// The params of `initialize`, whole, in place of the driver's.
+    pub params: Option<Template>,
+    pub id: Option<Template>,
+    /// Whether `notifications/initialized` follows. True unless the case says otherwise.
+    pub initialized: bool,
+    /// In place of demanding a result.
+    pub answers: Option<Answers>,
+    /// On the result of `initialize`.
+    pub checks: Vec<Check>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Pick {
+    /// A URI like this one that the server does not know: none of `outside` (URI templates) matches it.
+    AbsentLike { uri: Template, outside: Option<Template>, as_name: String },
+    /// The first element that passes the checks; none: skipped, with the reason.
+    From { list: Template, only: Vec<Check>, otherwise: String, as_name: String },
+}
+
+#[derive(Debug, Clone)]
+pub enum Kept {
+    /// From the last reply.
+    Pointer(Pattern),
+    Value(Template),
+}
+
+/// Which answers are lawful. What is in no list has the row's verdict.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    pub pass: Vec<Answer>,
+    pub advice: Vec<Answer>,
+    pub note: Vec<Answer>,
+    pub fail: Vec<Answer>,
+    pub place: Option<Place>,
+}
+
+/// The names of one table, shared with fuzzing.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// No message at all.
+    Silent,
+    /// Error -32700; the id null, absent, or the request's own.
+    Parse,
+    /// Error -32600; the id null, absent, or the request's own.
+    Invalid,
+    /// Error -32600; the id null or absent.
+    InvalidWithoutId,
+    /// Error -32602 with the id.
+    Params,
+    /// Error -32601 with the id.
+    Method,
+    /// The revision's code for a resource that is not there, with the id.
+    NotFound,
+    /// A result with the id, which passes the checks.
+    Result(Vec<Check>),
+    /// An error with the id and an integer code.
+    AnyError,
+    /// An error with the id and this code.
+    Code(i64),
+    /// A subscription acknowledgement that carries the id.
+    Acknowledged,
+}
+
+/// A value with references in it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Template {
+    Literal(Json),
+    /// A string; when it is a single reference, the value itself, of whatever type.
+    Text(Vec<Piece>),
+    Array(Vec<Template>),
+    Object(Vec<(String, Template)>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    Text(String),
+    Reference(Reference),
+}
+
+/// `${name}` or `${name/pointer}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    pub name: String,
+    /// An RFC 6901 pointer, empty for the whole value.
+    pub pointer: String,
+}
+
+/// One demand on part of a value.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// In place of the object at hand.
+    pub of: Option<Template>,
+    pub at: Pattern,
+    pub predicate: Predicate,
+    /// Absence is fine (`or: absent`); what met only absence proves nothing.
+    pub or_absent: bool,
+    pub or_null: bool,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone)]
+pub enum Predicate {
+    Equals(Template),
+    Differs(Template),
+    /// Any of these types or formats.
+    Is(Vec<Type>),
+    OneOf(Template),
+    NoneOf(Template),
+    /// A regular expression, anywhere in the string.
+    Matches(regex::Regex),
+    /// How many values the pattern matched.
+    Count(Range),
+    /// Characters of a string, items of an array, members of an object.
+    Length(Range),
+    /// A number within both ends.
+    Between(Option<f64>, Option<f64>),
+    /// All matched values differ from one another.
+    Unique,
+    /// The object has exactly one of these members.
+    OneKeyOf(Vec<String>),
+    Has(Vec<String>),
+    Lacks(Vec<String>),
+    /// The array holds the value.
+    Includes(Template),
+    /// The array holds none of the values.
+    Excludes(Template),
+    /// Every member's name matches.
+    KeysMatch(regex::Regex),
+    /// The matched values are the same set as the array, whatever the order.
+    SameSet(Template),
+    SubsetOf(Template),
+    DisjointFrom(Template),
+    /// Bytes of a base64 string, once decoded.
+    Bytes(Range),
+    /// The URI is this one or lies below it, after normalisation.
+    AtOrBelow(Template),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    pub at_least: Option<u64>,
+    pub at_most: Option<u64>,
+}
+
+/// What `is:` can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    Absent,
+    Present,
+    Null,
+    Boolean,
+    /// Mathematically integral.
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+    /// RFC 3986, with a scheme.
+    Uri,
+    /// Begins with a scheme and a colon; other characters are not looked at.
+    Schemed,
+    /// RFC 6570; literal characters outside the grammar are not looked at, expressions are.
+    UriTemplate,
+    /// RFC 4648 section 4: alphabet, padding, no line breaks; pad bits are not looked at.
+    Base64,
+    /// As `base64`, and the pad bits are zero.
+    CanonicalBase64,
+    /// type/subtype with optional parameters.
+    Mime,
+    /// ISO 8601 date and time.
+    Timestamp,
+    /// A published protocol revision.
+    Revision,
+    /// A string without line breaks, not empty.
+    OneLine,
+}
+
+/// A requirement: one row of `cases/<area>/requirements.yaml`.
+#[derive(Debug, Clone)]
+pub struct Requirement {
+    /// `read.unknown-uri-code`.
+    pub id: String,
+    pub place: Place,
+    /// What a breach is.
+    pub verdict: Verdict,
+    /// The specification's word; shown, never decisive.
+    pub keyword: String,
+    pub revisions: Revisions,
+    pub transports: Vec<Transport>,
+    /// Declared capabilities without which it does not apply: `resources`, `resources.subscribe`, ...
+    pub needs: Vec<Capability>,
+    /// Capabilities whose declaration makes it not apply.
+    pub lacks: Vec<Capability>,
+    /// Where the specification says so; one for all revisions, or by revision.
+    pub source: Vec<(Option<Revisions>, String)>,
+    /// Ids of the catalogue.
+    pub refs: Vec<String>,
+    pub statement: String,
+    pub proof: Proof,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// At least one case.
+    Cases,
+    /// A tolerance: a lawful variant of the reference server that must not fail anything.
+    Variant(String),
+    Untested(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Capability {
+    Resources,
+    Subscribe,
+    ListChanged,
+    /// Subscribe or list_changed.
+    Changes,
+    Completions,
+    Logging,
+    Tools,
+}
