@@ -4,3 +4,4 @@ pub mod peer;
 pub mod record;
 pub mod revision;
 pub mod transcript;
+pub mod wire;
