@@ -1,5 +1,6 @@
 //! mcp-litmus: does a Model Context Protocol server keep the rules for Resources, and how do you know?
 
+pub mod mask;
 pub mod peer;
 pub mod record;
 pub mod revision;

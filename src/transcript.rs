@@ -83,6 +83,19 @@ pub struct Exit {
     pub by_us: bool,
 }
 
+impl From<i32> for Exit {
+    /// Ended by itself, with this status.
+    fn from(status: i32) -> Self {
+        Self { status: Some(status), signal: None, by_us: false }
+    }
+}
+
+impl From<()> for Exit {
+    fn from((): ()) -> Self {
+        Self::from(0)
+    }
+}
+
 impl std::fmt::Display for Exit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.status, self.signal) {

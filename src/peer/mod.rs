@@ -10,11 +10,15 @@ use std::pin::Pin;
 use tokio::sync::mpsc;
 
 pub mod memory;
+mod process;
+mod pump;
 pub mod stdio;
+#[cfg(unix)]
+mod tree;
 
 /// One running server. Dropping it ends the server at once, its whole process tree included.
 pub struct Peer {
-    /// Bounded: a server that does not read makes the sender wait.
+    /// Bounded: a server that does not read makes the sender wait. Closed once the server has ended.
     pub input: mpsc::Sender<Outgoing>,
     /// Bounded: what is not taken makes the server wait.
     pub output: mpsc::Receiver<Incoming>,
