@@ -1,5 +1,7 @@
 //! mcp-litmus: does a Model Context Protocol server keep the rules for Resources, and how do you know?
 
+pub mod case;
+pub mod check;
 pub mod mask;
 pub mod peer;
 pub mod record;

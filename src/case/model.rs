@@ -5,7 +5,7 @@
 use crate::check::pattern::Pattern;
 use crate::record::{Place, Transport, Verdict};
 use crate::revision::Revision;
-use crate::wire::json::Json;
+use crate::wire::json::{Json, Number};
 use std::time::Duration;
 
 /// Revisions, sorted, without repeats, never empty.
@@ -461,7 +461,7 @@ pub enum Predicate {
     /// Characters of a string, items of an array, members of an object.
     Length(Range),
     /// A number within both ends.
-    Between(Option<f64>, Option<f64>),
+    Between(Option<Number>, Option<Number>),
     /// All matched values differ from one another.
     Unique,
     /// The object has exactly one of these members.

@@ -1,5 +1,9 @@
 //! Which parts of a value are meant? A JSON Pointer in which `*` stands for every element and `**` for any depth.
 
+use crate::wire::json::Json;
+use std::fmt;
+use std::str::FromStr;
+
 /// A parsed pattern: `/contents/*/blob`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
@@ -14,4 +18,224 @@ pub enum Segment {
     Each,
     /// This value and everything below it.
     Anywhere,
+}
+
+/// A place in a value that a pattern means, whether or not something is there.
+#[derive(Debug, Clone)]
+pub struct Match<'a> {
+    /// Its JSON Pointer.
+    pub pointer: String,
+    /// What stands there; `None` when the last names lead nowhere.
+    pub value: Option<&'a Json>,
+    /// Whether the object that would hold it is there, so that its absence is a fact.
+    pub parent_is_object: bool,
+}
+
+/// The text is no pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    #[error("a pointer begins with `/`, or is empty for the whole value")]
+    NoSlash,
+    #[error("`~` is written `~0` in a pointer, and `/` within a name `~1`")]
+    Tilde,
+    #[error("`**` stands at most once in a pointer")]
+    TwiceAnywhere,
+}
+
+impl Pattern {
+    /// The whole value.
+    pub fn whole() -> Self {
+        Self { segments: Vec::new() }
+    }
+
+    /// Whether it means exactly one place.
+    pub fn is_plain(&self) -> bool {
+        self.segments.iter().all(|segment| matches!(segment, Segment::Name(_)))
+    }
+
+    /// Every value that is there, with its pointer, in document order.
+    pub fn select<'a>(&self, value: &'a Json) -> Vec<(String, &'a Json)> {
+        self.matches(value).into_iter().filter_map(|found| Some((found.pointer, found.value?))).collect()
+    }
+
+    /// Every place that is meant.
+    ///
+    /// A missing member counts as a place (without a value) for a plain pointer, and below the last `*` of a
+    /// pattern: `/contents/*/uri` means the `uri` that each item lacks, too. Above a `*` and below `**` what
+    /// is missing is no place.
+    pub fn matches<'a>(&self, value: &'a Json) -> Vec<Match<'a>> {
+        let last_wild = self.segments.iter().rposition(|segment| !matches!(segment, Segment::Name(_)));
+        let head_length = last_wild.map_or(0, |at| at + 1);
+        let (head, tail) = self.segments.split_at(head_length);
+        let mut bases = Vec::new();
+        spread(head, String::new(), value, &mut bases);
+        let keeps_absent = head.last() != Some(&Segment::Anywhere);
+        bases
+            .into_iter()
+            .map(|(pointer, base)| descend(tail, pointer, base))
+            .filter(|found| found.value.is_some() || keeps_absent)
+            .collect()
+    }
+}
+
+/// Follows names alone, to the end even where nothing is.
+fn descend<'a>(names: &[Segment], pointer: String, base: &'a Json) -> Match<'a> {
+    let mut found = Match { pointer, value: Some(base), parent_is_object: true };
+    for segment in names {
+        let Segment::Name(name) = segment else { continue };
+        push_token(&mut found.pointer, name);
+        found.parent_is_object = matches!(found.value, Some(Json::Object(_)));
+        found.value = found.value.and_then(|value| child(value, name));
+    }
+    found
+}
+
+fn spread<'a>(segments: &[Segment], pointer: String, value: &'a Json, found: &mut Vec<(String, &'a Json)>) {
+    let Some((segment, rest)) = segments.split_first() else {
+        found.push((pointer, value));
+        return;
+    };
+    let below = |name: &str| {
+        let mut pointer = pointer.clone();
+        push_token(&mut pointer, name);
+        pointer
+    };
+    match segment {
+        Segment::Name(name) => {
+            if let Some(inner) = child(value, name) {
+                spread(rest, below(name), inner, found);
+            }
+        }
+        Segment::Each => each_child(value, |name, inner| spread(rest, below(name), inner, found)),
+        Segment::Anywhere => {
+            spread(rest, pointer.clone(), value, found);
+            each_child(value, |name, inner| spread(segments, below(name), inner, found));
+        }
+    }
+}
+
+fn child<'a>(value: &'a Json, name: &str) -> Option<&'a Json> {
+    match value {
+        Json::Object(object) => object.get(name),
+        Json::Array(_) => value.pointer(&format!("/{name}")),
+        _ => None,
+    }
+}
+
+fn each_child<'a>(value: &'a Json, mut visit: impl FnMut(&str, &'a Json)) {
+    match value {
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                visit(&index.to_string(), item);
+            }
+        }
+        Json::Object(object) => {
+            for (name, member) in object.iter() {
+                visit(&name.to_string_lossy(), member);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Appends `/name`, escaped as RFC 6901 says.
+pub fn push_token(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() {
+            return Ok(Self::whole());
+        }
+        let rest = text.strip_prefix('/').ok_or(PatternError::NoSlash)?;
+        let segments = rest.split('/').map(segment).collect::<Result<Vec<_>, _>>()?;
+        if segments.iter().filter(|segment| **segment == Segment::Anywhere).count() > 1 {
+            return Err(PatternError::TwiceAnywhere);
+        }
+        Ok(Self { segments })
+    }
+}
+
+fn segment(token: &str) -> Result<Segment, PatternError> {
+    match token {
+        "*" => return Ok(Segment::Each),
+        "**" => return Ok(Segment::Anywhere),
+        _ => {}
+    }
+    if token.replace("~0", "").replace("~1", "").contains('~') {
+        return Err(PatternError::Tilde);
+    }
+    Ok(Segment::Name(token.replace("~1", "/").replace("~0", "~")))
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        for segment in &self.segments {
+            match segment {
+                Segment::Name(name) => push_token(&mut text, name),
+                Segment::Each => text.push_str("/*"),
+                Segment::Anywhere => text.push_str("/**"),
+            }
+        }
+        f.write_str(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::json;
+
+    fn pointers(pattern: &str, value: &Json) -> Vec<String> {
+        pattern.parse::<Pattern>().unwrap().select(value).into_iter().map(|(pointer, _)| pointer).collect()
+    }
+
+    #[test]
+    fn selects_what_is_there() {
+        let value = json!({"contents": [{"uri": "a"}, {"uri": "b", "blob": "x"}], "a/b": {"~": 1}});
+        assert_eq!(pointers("", &value), [""]);
+        assert_eq!(pointers("/contents/1/uri", &value), ["/contents/1/uri"]);
+        assert_eq!(pointers("/contents/*/uri", &value), ["/contents/0/uri", "/contents/1/uri"]);
+        assert_eq!(pointers("/contents/*/blob", &value), ["/contents/1/blob"]);
+        assert_eq!(pointers("/a~1b/~0", &value), ["/a~1b/~0"]);
+        assert_eq!(pointers("/a~1b/*", &value), ["/a~1b/~0"]);
+        assert_eq!(pointers("/none/*", &value), Vec::<String>::new());
+        assert_eq!(pointers("/contents/01", &value), Vec::<String>::new());
+    }
+
+    #[test]
+    fn any_depth_includes_the_value_itself() {
+        let value = json!({"_meta": 1, "list": [{"_meta": 2, "deep": {"_meta": 3}}]});
+        assert_eq!(pointers("/**/_meta", &value), ["/_meta", "/list/0/_meta", "/list/0/deep/_meta"]);
+        assert_eq!(pointers("/**", &json!([1])), ["", "/0"]);
+    }
+
+    #[test]
+    fn absence_counts_below_the_last_star_alone() {
+        let absent = |pattern: &str, value: &Json| {
+            let found = pattern.parse::<Pattern>().unwrap().matches(value);
+            found.into_iter().filter(|one| one.value.is_none()).map(|one| one.pointer).collect::<Vec<_>>()
+        };
+        let value = json!({"list": [{"uri": "a"}, {}]});
+        assert_eq!(absent("/list/*/uri", &value), ["/list/1/uri"]);
+        assert_eq!(absent("/list/*/icons/*/src", &value), Vec::<String>::new());
+        assert_eq!(absent("/gone/*/uri", &value), Vec::<String>::new());
+        assert_eq!(absent("/gone/uri", &value), ["/gone/uri"]);
+        assert_eq!(absent("/**/uri", &value), Vec::<String>::new());
+    }
+
+    #[test]
+    fn refuses_what_is_no_pattern_and_prints_what_it_read() {
+        assert_eq!("code".parse::<Pattern>(), Err(PatternError::NoSlash));
+        assert_eq!("/a~2".parse::<Pattern>(), Err(PatternError::Tilde));
+        assert_eq!("/**/a/**".parse::<Pattern>(), Err(PatternError::TwiceAnywhere));
+        for text in ["", "/", "/a~1b/~0/*/**", "/*"] {
+            assert_eq!(text.parse::<Pattern>().unwrap().to_string(), text);
+        }
+    }
 }
