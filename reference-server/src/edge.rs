@@ -1,0 +1,478 @@
+//! How can a clean server be made to go wrong, or to differ lawfully, without a trace of it in its logic? Each fault
+//! and each variant is a row: a name, a sentence, and hooks at the places where messages pass. The tables are in
+//! `faults` and `variants`; here are the hooks, what they may know, and the running of them.
+
+#![allow(dead_code)] // until all tables are filled
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::lines::Frame;
+use crate::opening::{PROTOCOL_VERSION, SERVER_INFO, SUBSCRIPTION_ID, server_info};
+use crate::revision::Revision;
+use crate::settings::Settings;
+use crate::store::Change;
+
+/// How often a fault did something. Clones count together.
+#[derive(Clone, Debug, Default)]
+pub struct Firings(Arc<AtomicU64>);
+
+impl Firings {
+    /// The count so far.
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// One fault or variant.
+pub(crate) struct Row {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub hooks: &'static [Hook],
+}
+
+pub(crate) const fn row(name: &'static str, about: &'static str, hooks: &'static [Hook]) -> Row {
+    Row { name, about, hooks }
+}
+
+/// A place where messages pass, and what happens there.
+pub(crate) enum Hook {
+    /// Before everything: other choices of the server.
+    Choose(fn(&mut Settings)),
+    /// Before anything is read: bytes to write.
+    Start(&'static [u8]),
+    /// A line from the client, not yet parsed.
+    Line(fn(&mut Memory, &mut Frame) -> Act),
+    /// A message from the client, or an array of them.
+    In(fn(&mut Memory, &mut Value) -> Act),
+    /// The result of this method (`*`: of any).
+    Result(&'static str, fn(&Exchange, &mut Value)),
+    /// The error in a reply to this method (`*`: to anything).
+    Error(&'static str, fn(&Exchange, &mut Value)),
+    /// A reply, whole; what is returned goes out in its place.
+    Reply(fn(&mut Memory, &Exchange, Value) -> Vec<Value>),
+    /// A notification; what is returned goes out in its place.
+    Notice(fn(&mut Memory, Value) -> Vec<Value>),
+    /// A change in the store; what is returned goes out besides.
+    Change(fn(&mut Memory, &Change) -> Vec<Value>),
+    /// Anything that goes out, an array too.
+    Out(fn(&mut Memory, &mut Value)),
+    /// The line for this message, without its newline; bytes that go out, newline and all.
+    Bytes(fn(&mut Memory, &Value, &mut Vec<u8>)),
+    /// How long a message is held back.
+    Delay(fn(&mut Memory, &Value) -> Duration),
+    /// The client has closed its end.
+    End(fn(&mut Memory) -> Leave),
+}
+
+/// What becomes of something that came in.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    /// It goes on, as altered.
+    Pass,
+    /// Nobody hears of it.
+    Drop,
+    /// These go out, and it is not heard of.
+    Answer(Vec<Value>),
+    /// These are heard instead.
+    Instead(Vec<Value>),
+    /// The server dies with this exit code.
+    Die(i32),
+}
+
+/// How the server leaves when the client has closed its end.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Leave {
+    /// As it should, after these messages.
+    After(Vec<Value>),
+    /// As it should, after these bytes.
+    Writing(&'static [u8]),
+    /// Not at all.
+    Never,
+    /// With this exit code.
+    Code(i32),
+}
+
+/// A request and what is known of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exchange {
+    pub request: Value,
+    /// The revision it is answered by; none before a session.
+    pub revision: Option<Revision>,
+}
+
+impl Exchange {
+    pub fn id(&self) -> &Value {
+        &self.request["id"]
+    }
+
+    pub fn method(&self) -> &str {
+        self.request["method"].as_str().unwrap_or("")
+    }
+
+    pub fn is(&self, method: &str) -> bool {
+        self.method() == method
+    }
+
+    pub fn param(&self, name: &str) -> &Value {
+        &self.request["params"][name]
+    }
+
+    pub fn stateless(&self) -> bool {
+        self.revision.is_some_and(Revision::is_stateless)
+    }
+
+    /// A reply with a complete result in the dress of the revision.
+    pub fn result(&self, mut result: Value) -> Value {
+        if let Some(revision) = self.revision.filter(|revision| revision.is_stateless()) {
+            result["resultType"] = "complete".into();
+            result["_meta"] = json!({ SERVER_INFO: server_info(revision) });
+            let cached = ["resources/list", "resources/templates/list", "resources/read", "server/discover"];
+            if cached.contains(&self.method()) {
+                result["ttlMs"] = 0.into();
+                result["cacheScope"] = "private".into();
+            }
+        }
+        crate::message::reply(self.id(), result)
+    }
+
+    pub fn error(&self, code: i64, message: &str) -> Value {
+        crate::message::Refusal::new(code, message).reply(self.id())
+    }
+}
+
+/// What has passed so far, and room for a hook's own notes.
+#[derive(Default)]
+pub(crate) struct Memory {
+    /// The revisions on offer.
+    pub offered: Vec<Revision>,
+    /// The revision of the session, once `initialize` was answered.
+    pub session: Option<Revision>,
+    /// Whether the client has said that it is initialized.
+    pub initialized: bool,
+    /// The capabilities that the client declared at `initialize`.
+    pub client: Value,
+    /// Requests that came in so far, the present one included.
+    pub requests: u32,
+    /// The ids that were answered.
+    pub answered: BTreeSet<String>,
+    /// Open streams: id and filter, as asked for.
+    pub streams: Vec<(Value, Value)>,
+    /// What the session subscribed to.
+    pub subscribed: BTreeSet<String>,
+    /// Place of the present line among those that came in one read, and whether another follows it.
+    pub place: (usize, bool),
+    /// Notes of the hook.
+    pub flag: bool,
+    pub count: u64,
+    pub held: Vec<Value>,
+    pub kept: BTreeMap<String, Value>,
+    pub seen: BTreeSet<String>,
+}
+
+impl Memory {
+    /// The revision that a message from the client follows, as far as one can tell.
+    pub fn revision(&self, message: &Value) -> Option<Revision> {
+        let only_stateless = self.offered.iter().all(|revision| revision.is_stateless());
+        match message.pointer("/params/_meta").and_then(|meta| meta.get(PROTOCOL_VERSION)) {
+            Some(_) if self.offered.contains(&Revision::V2026_07_28) => Some(Revision::V2026_07_28),
+            _ if only_stateless => Some(Revision::V2026_07_28),
+            _ => self.session,
+        }
+    }
+
+    /// The exchange that a request from the client begins.
+    pub fn exchange(&self, request: &Value) -> Exchange {
+        Exchange { request: request.clone(), revision: self.revision(request) }
+    }
+
+    /// Whether the conversation is one without sessions.
+    pub fn stateless(&self) -> bool {
+        self.session.is_none() && self.offered.contains(&Revision::V2026_07_28)
+    }
+
+    fn observe_in(&mut self, message: &Value) {
+        let method = message["method"].as_str().unwrap_or("");
+        if !method.is_empty() && message.get("id").is_some() {
+            self.requests += 1;
+        }
+        match method {
+            "initialize" => self.client = message["params"]["capabilities"].clone(),
+            "notifications/initialized" => self.initialized |= self.session.is_some(),
+            "notifications/cancelled" => {
+                let id = &message["params"]["requestId"];
+                self.streams.retain(|(stream, _)| stream != id);
+            }
+            _ => {}
+        }
+    }
+
+    fn observe_reply(&mut self, exchange: &Exchange, reply: &Value) {
+        self.answered.insert(exchange.id().to_string());
+        let uri = || exchange.param("uri").as_str().unwrap_or("").to_owned();
+        match exchange.method() {
+            _ if reply.get("result").is_none() => {}
+            "initialize" => {
+                self.session = reply["result"]["protocolVersion"].as_str().and_then(|name| name.parse().ok());
+            }
+            "resources/subscribe" => _ = self.subscribed.insert(uri()),
+            "resources/unsubscribe" => _ = self.subscribed.remove(&uri()),
+            _ => {}
+        }
+    }
+
+    fn observe_notice(&mut self, exchange: Option<&Exchange>, message: &Value) {
+        if message["method"] == "notifications/subscriptions/acknowledged" {
+            let filter = exchange.map_or(Value::Null, |exchange| exchange.param("notifications").clone());
+            self.streams.push((message["params"]["_meta"][SUBSCRIPTION_ID].clone(), filter));
+        }
+    }
+}
+
+/// One row at work.
+struct Active {
+    row: &'static Row,
+    memory: Memory,
+    firings: Firings,
+}
+
+/// All rows at work on one server: variants first, so that the fault has the last word.
+pub(crate) struct Edge(Vec<Active>);
+
+impl Edge {
+    pub fn new(variants: &[&'static Row], fault: Option<&'static Row>, firings: &Firings) -> Self {
+        let active = |row, firings| Active { row, memory: Memory::default(), firings };
+        let variants = variants.iter().map(|row| active(*row, Firings::default()));
+        Self(variants.chain(fault.map(|row| active(row, firings.clone()))).collect())
+    }
+
+    pub fn choose(&mut self, settings: &mut Settings) {
+        for Active { row, firings, .. } in &self.0 {
+            for hook in row.hooks {
+                if let Hook::Choose(choose) = hook {
+                    choose(settings);
+                    firings.add();
+                }
+            }
+        }
+        for active in &mut self.0 {
+            active.memory.offered = settings.revisions.clone();
+        }
+    }
+
+    pub fn start(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for Active { row, firings, .. } in &self.0 {
+            for hook in row.hooks {
+                if let Hook::Start(text) = hook {
+                    bytes.extend_from_slice(text);
+                    firings.add();
+                }
+            }
+        }
+        bytes
+    }
+
+    pub fn line(&mut self, frame: &mut Frame) -> Act {
+        for Active { row, memory, firings } in &mut self.0 {
+            memory.place = (frame.index, frame.more);
+            for hook in row.hooks {
+                if let Hook::Line(alter) = hook {
+                    let before = frame.bytes.clone();
+                    let act = alter(memory, frame);
+                    if act != Act::Pass || before != frame.bytes {
+                        firings.add();
+                    }
+                    if act != Act::Pass {
+                        return act;
+                    }
+                }
+            }
+        }
+        Act::Pass
+    }
+
+    pub fn incoming(&mut self, message: &mut Value) -> Act {
+        for active in &mut self.0 {
+            active.memory.observe_in(message);
+        }
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                if let Hook::In(alter) = hook {
+                    let before = message.clone();
+                    let act = alter(memory, message);
+                    if act != Act::Pass || before != *message {
+                        firings.add();
+                    }
+                    if act != Act::Pass {
+                        return act;
+                    }
+                }
+            }
+        }
+        Act::Pass
+    }
+
+    /// The exchange that a message begins.
+    pub fn exchange(&self, message: &Value) -> Exchange {
+        match self.0.first() {
+            Some(active) => active.memory.exchange(message),
+            None => Exchange::default(),
+        }
+    }
+
+    pub fn reply(&mut self, exchange: &Exchange, message: Value) -> Vec<Value> {
+        for active in &mut self.0 {
+            active.memory.observe_reply(exchange, &message);
+        }
+        self.through(message, |hook, memory, message| match hook {
+            Hook::Result(method, alter) => {
+                let mut message = message.clone();
+                if let Some(result) = message.get_mut("result").filter(|_| concerns(method, exchange)) {
+                    alter(exchange, result);
+                }
+                Some(vec![message])
+            }
+            Hook::Error(method, alter) => {
+                let mut message = message.clone();
+                if let Some(error) = message.get_mut("error").filter(|_| concerns(method, exchange)) {
+                    alter(exchange, error);
+                }
+                Some(vec![message])
+            }
+            // Only replies: what an earlier hook put beside them passes untouched.
+            Hook::Reply(alter) if message.get("method").is_none() => {
+                Some(alter(memory, exchange, message.clone()))
+            }
+            _ => None,
+        })
+    }
+
+    pub fn notice(&mut self, exchange: Option<&Exchange>, message: Value) -> Vec<Value> {
+        for active in &mut self.0 {
+            active.memory.observe_notice(exchange, &message);
+        }
+        self.through(message, |hook, memory, message| match hook {
+            Hook::Notice(alter) => Some(alter(memory, message.clone())),
+            _ => None,
+        })
+    }
+
+    pub fn change(&mut self, change: &Change) -> Vec<Value> {
+        let mut extra = Vec::new();
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                if let Hook::Change(more) = hook {
+                    let more = more(memory, change);
+                    if !more.is_empty() {
+                        firings.add();
+                    }
+                    extra.extend(more);
+                }
+            }
+        }
+        extra
+    }
+
+    /// The bytes that go out for a message, and how long they wait.
+    pub fn outgoing(&mut self, mut message: Value) -> (Vec<u8>, Duration) {
+        let mut delay = Duration::ZERO;
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                match hook {
+                    Hook::Out(alter) => {
+                        let before = message.clone();
+                        alter(memory, &mut message);
+                        if before != message {
+                            firings.add();
+                        }
+                    }
+                    Hook::Delay(wait) => {
+                        let wait = wait(memory, &message);
+                        if wait > Duration::ZERO {
+                            firings.add();
+                        }
+                        delay += wait;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(b'\n');
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                if let Hook::Bytes(alter) = hook {
+                    let before = bytes.clone();
+                    alter(memory, &message, &mut bytes);
+                    if before != bytes {
+                        firings.add();
+                    }
+                }
+            }
+        }
+        (bytes, delay)
+    }
+
+    pub fn end(&mut self) -> Leave {
+        for Active { row, memory, firings } in self.0.iter_mut().rev() {
+            for hook in row.hooks {
+                if let Hook::End(leave) = hook {
+                    firings.add();
+                    return leave(memory);
+                }
+            }
+        }
+        Leave::After(Vec::new())
+    }
+
+    /// Sends a message through all hooks of one kind; `run` says none for hooks of another kind.
+    fn through(
+        &mut self,
+        message: Value,
+        run: impl Fn(&Hook, &mut Memory, &Value) -> Option<Vec<Value>>,
+    ) -> Vec<Value> {
+        let mut messages = vec![message];
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                let mut after = Vec::new();
+                for message in messages {
+                    match run(hook, memory, &message) {
+                        Some(altered) => {
+                            if altered.as_slice() != [message] {
+                                firings.add();
+                            }
+                            after.extend(altered);
+                        }
+                        None => after.push(message),
+                    }
+                }
+                messages = after;
+            }
+        }
+        messages
+    }
+}
+
+fn concerns(method: &str, exchange: &Exchange) -> bool {
+    method == "*" || exchange.is(method)
+}
+
+/// The object in a value; what is no object becomes an empty one.
+pub(crate) fn object(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = json!({});
+    }
+    match value {
+        Value::Object(members) => members,
+        _ => unreachable!("made an object above"),
+    }
+}

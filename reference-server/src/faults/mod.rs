@@ -1,0 +1,85 @@
+//! What can go wrong? Each fault changes one thing at the edge of a clean server. The tables, by area, are below.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::edge::Row;
+
+mod rpc;
+
+/// The tables, in the order in which faults are listed.
+const TABLES: [&[Row]; 1] = [rpc::TABLE];
+
+/// One way to go wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fault {
+    table: usize,
+    row: usize,
+}
+
+impl Fault {
+    /// All faults, by area.
+    pub const ALL: &'static [Self] = &all();
+
+    /// The name, in kebab-case.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What goes wrong, in one line.
+    pub fn about(self) -> &'static str {
+        self.row().about
+    }
+
+    pub(crate) fn row(self) -> &'static Row {
+        &TABLES[self.table][self.row]
+    }
+}
+
+const COUNT: usize = {
+    let (mut count, mut table) = (0, 0);
+    while table < TABLES.len() {
+        count += TABLES[table].len();
+        table += 1;
+    }
+    count
+};
+
+const fn all() -> [Fault; COUNT] {
+    let mut faults = [Fault { table: 0, row: 0 }; COUNT];
+    let (mut next, mut table) = (0, 0);
+    while table < TABLES.len() {
+        let mut row = 0;
+        while row < TABLES[table].len() {
+            faults[next] = Fault { table, row };
+            next += 1;
+            row += 1;
+        }
+        table += 1;
+    }
+    faults
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fault({})", self.name())
+    }
+}
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .iter()
+            .find(|fault| fault.name() == text)
+            .copied()
+            .ok_or_else(|| format!("no fault is named `{text}`"))
+    }
+}

@@ -1,0 +1,64 @@
+//! In what may a server differ and still be right? Each variant is lawful; no case may fail because of one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::edge::Row;
+
+mod table;
+
+use table::TABLE;
+
+/// One lawful difference.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Variant(usize);
+
+impl Variant {
+    /// All variants.
+    pub const ALL: &'static [Self] = &all();
+
+    /// The name, in kebab-case.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What differs, in one line.
+    pub fn about(self) -> &'static str {
+        self.row().about
+    }
+
+    pub(crate) fn row(self) -> &'static Row {
+        &TABLE[self.0]
+    }
+}
+
+const fn all() -> [Variant; TABLE.len()] {
+    let mut variants = [Variant(0); TABLE.len()];
+    let mut next = 0;
+    while next < TABLE.len() {
+        variants[next] = Variant(next);
+        next += 1;
+    }
+    variants
+}
+
+impl fmt::Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variant({})", self.name())
+    }
+}
+
+impl FromStr for Variant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().find(|variant| variant.name() == text);
+        found.copied().ok_or_else(|| format!("no variant is named `{text}`"))
+    }
+}
