@@ -152,9 +152,15 @@ mod tests {
     }
 
     async fn message(directory: &Path, program: &str) -> String {
-        match launcher(directory, program).launch().await {
-            Ok(_) => panic!("{program} started"),
-            Err(error) => error.to_string(),
+        loop {
+            match launcher(directory, program).launch().await {
+                Ok(_) => panic!("{program} started"),
+                // Another test forked while the file was being written, and has not yet called exec.
+                Err(error) if error.to_string().contains("Text file busy") => {
+                    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                }
+                Err(error) => return error.to_string(),
+            }
         }
     }
 
