@@ -1,6 +1,77 @@
 //! What is wrong with a frame as a JSON-RPC message? One variant, one stable name and one sentence for each reason.
 
-use super::json::{Blemish, JsonDefect};
+use super::text::Text;
+
+/// Longest pointer or name kept in a blemish, in bytes; what is longer ends in `…`.
+pub(super) const NAME_KEPT: usize = 256;
+
+/// An oddity that does not stop reading.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Blemish {
+    /// The text begins with U+FEFF.
+    #[error("a byte order mark stands before the text")]
+    Bom,
+    /// A name comes again in one object.
+    #[error("member {} comes twice in {}", Text::from(name.as_str()), place(object))]
+    DuplicateMember {
+        /// JSON pointer of the object.
+        object: String,
+        /// The repeated name.
+        name: String,
+    },
+    /// A string or a name holds half of a surrogate pair.
+    #[error("a lone surrogate escape stands in {}", place(pointer))]
+    LoneSurrogate {
+        /// JSON pointer of the string, or of the member so named.
+        pointer: String,
+    },
+}
+
+/// Why a text is not read as JSON. Offsets count bytes from the start of the text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JsonDefect {
+    /// Longer than the limit; nothing was read.
+    #[error("the text has {length} bytes, more than the limit of {limit}")]
+    TooLong {
+        /// Bytes of the text.
+        length: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Not UTF-8.
+    #[error("the text is not UTF-8 from byte {offset} on")]
+    NotUtf8 {
+        /// First byte that is not UTF-8.
+        offset: usize,
+    },
+    /// No value at all, at most space.
+    #[error("the text is empty")]
+    Empty,
+    /// Against the grammar.
+    #[error("expected {expected} at byte {offset}, found {}", show_found(*found))]
+    Syntax {
+        /// Where.
+        offset: usize,
+        /// What the grammar has there, in words.
+        expected: &'static str,
+        /// What stands there; `None` is the end of the text.
+        found: Option<char>,
+    },
+    /// Nested deeper than the limit.
+    #[error("the value is nested deeper than {limit} levels at byte {offset}")]
+    TooDeep {
+        /// The bracket that is one too many.
+        offset: usize,
+        /// Levels allowed.
+        limit: usize,
+    },
+    /// A whole value, then something else.
+    #[error("more text follows the value at byte {offset}")]
+    Trailing {
+        /// First byte that is neither value nor space.
+        offset: usize,
+    },
+}
 
 /// A reason to refuse a frame, or a flaw in one that could still be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -122,4 +193,21 @@ impl Defect {
 fn list(members: &[&str]) -> String {
     let quoted: Vec<_> = members.iter().map(|member| format!("`{member}`")).collect();
     quoted.join(" and ")
+}
+
+/// The text, or its beginning and `…`.
+pub(super) fn clip(text: &str) -> String {
+    if text.len() <= NAME_KEPT {
+        return text.to_owned();
+    }
+    let kept: String = text.char_indices().take_while(|(at, _)| *at < NAME_KEPT).map(|(_, c)| c).collect();
+    kept + "…"
+}
+
+fn place(pointer: &str) -> String {
+    if pointer.is_empty() { "the outermost value".to_owned() } else { Text::from(pointer).to_string() }
+}
+
+fn show_found(found: Option<char>) -> String {
+    found.map_or("the end of the text".to_owned(), |found| format!("`{}`", found.escape_default()))
 }

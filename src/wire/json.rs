@@ -3,9 +3,10 @@
 //! `==` asks whether two values are written alike (but for space and escapes), [`Json::same`] whether they mean
 //! the same. Reading is in `scan`, writing in `print`.
 
+pub use super::defect::{Blemish, JsonDefect};
 pub use super::number::Number;
 pub use super::object::Object;
-pub use super::scan::{Blemish, JsonDefect, Limits, Parsed, parse};
+pub use super::scan::{Limits, Parsed, parse};
 pub use super::text::Text;
 
 /// A JSON value. What [`parse`] returns is nested no deeper than [`Limits::DEEPEST`], so that nothing which walks

@@ -9,6 +9,7 @@ pub mod lines;
 pub mod message;
 mod number;
 mod object;
+pub mod oracle;
 mod print;
 mod scan;
 mod text;
