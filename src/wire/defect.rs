@@ -65,6 +65,14 @@ pub enum JsonDefect {
         /// Levels allowed.
         limit: usize,
     },
+    /// More values than the limit.
+    #[error("the text holds more than {limit} values, from byte {offset} on")]
+    TooMany {
+        /// Where the first value beyond the limit begins.
+        offset: usize,
+        /// Values allowed.
+        limit: usize,
+    },
     /// A whole value, then something else.
     #[error("more text follows the value at byte {offset}")]
     Trailing {
@@ -140,12 +148,13 @@ pub enum Defect {
 
 impl Defect {
     /// All names. They are permanent: cases and lists of known failures use them.
-    pub const NAMES: [&'static str; 20] = [
+    pub const NAMES: [&'static str; 21] = [
         "too-long",
         "not-utf8",
         "empty",
         "not-json",
         "too-deep",
+        "too-many-values",
         "trailing-text",
         "byte-order-mark",
         "duplicate-member",
@@ -171,6 +180,7 @@ impl Defect {
             Defect::Unreadable(JsonDefect::Empty) => "empty",
             Defect::Unreadable(JsonDefect::Syntax { .. }) => "not-json",
             Defect::Unreadable(JsonDefect::TooDeep { .. }) => "too-deep",
+            Defect::Unreadable(JsonDefect::TooMany { .. }) => "too-many-values",
             Defect::Unreadable(JsonDefect::Trailing { .. }) => "trailing-text",
             Defect::Blemish(Blemish::Bom) => "byte-order-mark",
             Defect::Blemish(Blemish::DuplicateMember { .. }) => "duplicate-member",

@@ -111,7 +111,7 @@ pub fn hold(bytes: &[u8]) -> Result<Verdict, Breach> {
                 return Err(Breach::AcceptedAlone { json: parsed.json, reason });
             }
         }
-        (Err(JsonDefect::TooLong { .. }), _) | (Err(_), Err(_)) => {}
+        (Err(JsonDefect::TooLong { .. } | JsonDefect::TooMany { .. }), _) | (Err(_), Err(_)) => {}
         (Err(reason), Ok(_)) => return Err(Breach::RefusedAlone(reason)),
     }
     Ok(if reading.defects.is_empty() { Verdict::Accepted } else { Verdict::Refused })

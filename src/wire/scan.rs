@@ -16,6 +16,9 @@ pub struct Limits {
     pub length: usize,
     /// Deepest nesting: `[]` has depth 1. More than [`Limits::DEEPEST`] has no effect.
     pub depth: usize,
+    /// Most values in one text, members and items included. A value takes far more memory than the two bytes
+    /// that `1,` takes in a text.
+    pub values: usize,
 }
 
 impl Limits {
@@ -25,7 +28,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { length: 64 << 20, depth: Limits::DEEPEST }
+        Limits { length: 64 << 20, depth: Limits::DEEPEST, values: 2_000_000 }
     }
 }
 
@@ -49,14 +52,17 @@ pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Parsed, JsonDefect> {
     let text =
         std::str::from_utf8(bytes).map_err(|error| JsonDefect::NotUtf8 { offset: error.valid_up_to() })?;
     let depth = limits.depth.min(Limits::DEEPEST);
-    Scanner { text, at: 0, depth, open: Vec::new(), blemishes: Vec::new() }.document()
+    let limits = Limits { depth, ..*limits };
+    Scanner { text, at: 0, limits, values: 0, open: Vec::new(), blemishes: Vec::new() }.document()
 }
 
 struct Scanner<'a> {
     text: &'a str,
     /// The next byte; always at the boundary of a character.
     at: usize,
-    depth: usize,
+    limits: Limits,
+    /// The values begun so far.
+    values: usize,
     /// The arrays and objects that contain the next byte, outermost first.
     open: Vec<Open>,
     blemishes: Vec<Blemish>,
@@ -93,6 +99,10 @@ impl Scanner<'_> {
     /// Reads a whole value, or opens an array or object (`None`) and stops before the first value in it.
     fn value(&mut self) -> Result<Option<Json>, JsonDefect> {
         self.skip_space();
+        if self.values >= self.limits.values {
+            return Err(JsonDefect::TooMany { offset: self.at, limit: self.limits.values });
+        }
+        self.values += 1;
         let value = match self.peek() {
             Some(b'[') => {
                 self.descend()?;
@@ -167,8 +177,8 @@ impl Scanner<'_> {
 
     /// Steps over an opening bracket and the space behind it.
     fn descend(&mut self) -> Result<(), JsonDefect> {
-        if self.open.len() >= self.depth {
-            return Err(JsonDefect::TooDeep { offset: self.at, limit: self.depth });
+        if self.open.len() >= self.limits.depth {
+            return Err(JsonDefect::TooDeep { offset: self.at, limit: self.limits.depth });
         }
         self.at += 1;
         self.skip_space();

@@ -170,24 +170,26 @@ fn every_defect() {
         assert!(reading.has(name) && !reading.has("x"));
         met.insert(name);
     }
-    // These three have tests of their own below.
-    met.extend(["too-long", "too-deep", "not-utf8"]);
+    // These have tests of their own below.
+    met.extend(["too-long", "too-deep", "too-many-values", "not-utf8"]);
     assert_eq!(met, HashSet::from(Defect::NAMES));
 }
 
 #[test]
 fn limits_are_defects() {
-    let limits = Limits { length: 40, depth: 2 };
+    let limits = Limits { length: 40, depth: 2, values: 5 };
     let names =
         |text: &str| -> Vec<_> { read(text.as_bytes(), &limits).defects.iter().map(Defect::name).collect() };
     assert_eq!(names(&"x".repeat(41)), ["too-long"]);
     assert_eq!(names("[[[1]]]"), ["too-deep"]);
+    assert_eq!(names("[1,1,1,1]"), ["batch"]);
+    assert_eq!(names("[1,1,1,1,1]"), ["too-many-values"]);
 }
 
 #[test]
 fn bytes_that_are_not_utf8_do_not_hide_the_message() {
     let frame = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"t\":\"\xff\xff\"}}";
-    let reading = read(frame, &Limits { length: frame.len(), depth: 9 });
+    let reading = read(frame, &Limits { length: frame.len(), ..Limits::default() });
     assert_eq!(reading.defects, [Defect::Unreadable(JsonDefect::NotUtf8 { offset: 39 })]);
     assert_eq!(reading.message.as_ref().and_then(Message::id), Some(&Id::from(1)));
     let utf16: Vec<u8> = "{}".encode_utf16().flat_map(u16::to_be_bytes).collect();

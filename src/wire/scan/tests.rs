@@ -131,11 +131,13 @@ fn refusals_read_well() {
 
 #[test]
 fn limits_hold_exactly() {
-    let limits = Limits { length: 8, depth: 3 };
+    let limits = Limits { length: 8, depth: 3, values: 4 };
     assert!(parse(b"[[{}]]  ", &limits).is_ok());
     assert_eq!(parse(b"[[{}]]   ", &limits), Err(JsonDefect::TooLong { length: 9, limit: 8 }));
     assert_eq!(parse(b"[[[[]]]]", &limits), Err(JsonDefect::TooDeep { offset: 3, limit: 3 }));
-    assert!(parse(b"1", &Limits { length: 8, depth: 0 }).is_ok());
+    assert!(parse(b"[[],1,2]", &limits).is_ok());
+    assert_eq!(parse(b"[1,2,3,4", &limits), Err(JsonDefect::TooMany { offset: 7, limit: 4 }));
+    assert!(parse(b"1", &Limits { depth: 0, ..limits }).is_ok());
 }
 
 #[test]
