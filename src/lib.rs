@@ -5,6 +5,7 @@ pub mod check;
 pub mod mask;
 pub mod peer;
 pub mod record;
+pub mod report;
 pub mod revision;
 pub mod transcript;
 pub mod wire;

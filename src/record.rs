@@ -3,6 +3,8 @@
 //! The record holds facts and verdicts, no layout: `report/` turns it into text for people and machines.
 
 use crate::revision::Revision;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The value of the record's `format` member.
@@ -90,6 +92,8 @@ pub enum Transport {
 }
 
 impl Transport {
+    pub const ALL: [Transport; 2] = [Self::Stdio, Self::Http];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stdio => "stdio",
@@ -105,7 +109,7 @@ impl fmt::Display for Transport {
 }
 
 /// A run, whole.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Record {
     pub suite: Suite,
     pub target: Target,
@@ -116,6 +120,7 @@ pub struct Record {
     /// Seconds since the epoch at the start.
     pub started: u64,
     pub milliseconds: u64,
+    #[serde(with = "crate::report::json::decimal")]
     pub seed: u64,
     /// Whether advice counts as failure (`--level should`).
     pub advice_fails: bool,
@@ -124,7 +129,7 @@ pub struct Record {
 }
 
 /// Which cases judged.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Suite {
     pub version: String,
     /// A digest over every embedded case and requirement file, in hexadecimal.
@@ -132,7 +137,7 @@ pub struct Suite {
 }
 
 /// What was judged.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// How the user named it: the command line, or `the bundled reference server`.
     pub label: String,
@@ -140,6 +145,8 @@ pub struct Target {
     pub arguments: String,
     pub transport: Transport,
     /// `serverInfo` as it named itself, if it did: name and version.
+    #[serde(with = "crate::report::json::server")]
+    #[schemars(with = "Option<crate::report::json::Server>")]
     pub server: Option<(String, String)>,
     /// One row for each revision asked for.
     pub revisions: Vec<RevisionRecord>,
@@ -149,7 +156,7 @@ pub struct Target {
     pub stderr: Vec<String>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RevisionRecord {
     pub revision: Revision,
     pub spoken: bool,
@@ -158,7 +165,7 @@ pub struct RevisionRecord {
 }
 
 /// One case at one revision over one transport.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CaseRecord {
     /// `read/unknown-uri`.
     pub name: String,
@@ -199,7 +206,7 @@ impl CaseRecord {
 }
 
 /// One breach: what was expected, what came, and the bytes that prove it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// One line: "expected `/code` to equal -32602, got -32002".
     pub title: String,
@@ -219,7 +226,7 @@ pub struct Finding {
 }
 
 /// A place in a case file, enough to print the line and underline the part.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// `cases/read/unknown-uri.yaml`.
     pub file: String,
@@ -234,7 +241,7 @@ pub struct Place {
 }
 
 /// Part of a transcript: a conversation and the entries within it, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Span {
     pub conversation: u32,
     pub first: u64,
@@ -242,7 +249,8 @@ pub struct Span {
 }
 
 /// A frame as it went over the wire.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "crate::report::json::Frame", into = "crate::report::json::Frame")]
 pub struct Excerpt {
     pub direction: Direction,
     /// The exact bytes, but at most [`Excerpt::KEPT`] of them: the head and the tail.
@@ -255,6 +263,17 @@ pub struct Excerpt {
 pub enum Direction {
     Sent,
     Got,
+}
+
+impl Direction {
+    pub const ALL: [Direction; 2] = [Self::Sent, Self::Got];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Got => "got",
+        }
+    }
 }
 
 impl Excerpt {
@@ -279,13 +298,22 @@ impl Record {
 
     /// Whether this case makes the run red.
     pub fn fails(&self, case: &CaseRecord) -> bool {
-        case.known.is_none()
-            && match case.outcome {
-                Outcome::Fail => true,
-                Outcome::Advice => self.advice_fails,
-                Outcome::Unproven => self.require_proof,
-                _ => false,
-            }
+        case.known.is_none() && self.counts(case.outcome)
+    }
+
+    /// Whether this case would make the run red, were it not in the list of known failures.
+    pub fn excuses(&self, case: &CaseRecord) -> bool {
+        case.known.is_some() && self.counts(case.outcome)
+    }
+
+    /// Whether an outcome counts as failure in this run.
+    fn counts(&self, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Fail => true,
+            Outcome::Advice => self.advice_fails,
+            Outcome::Unproven => self.require_proof,
+            _ => false,
+        }
     }
 
     /// 0: nothing failed; 1: at least one failure; 3: no verdict.
