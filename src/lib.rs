@@ -3,6 +3,7 @@
 pub mod case;
 pub mod check;
 pub mod mask;
+pub mod nearest;
 pub mod peer;
 pub mod record;
 pub mod report;

@@ -1,3 +1,7 @@
 //! What are the rules, and how are they written down? Case files and requirement rows.
 
+pub mod language;
+pub mod load;
 pub mod model;
+pub mod source;
+pub mod tree;

@@ -97,6 +97,25 @@ pub struct Step {
     pub place: Place,
 }
 
+impl Step {
+    /// The steps within this one.
+    pub fn inner(&self) -> &[Step] {
+        match &self.verb {
+            Verb::Each { steps, .. } | Verb::Repeat { steps, .. } => steps,
+            Verb::Control(step) => std::slice::from_ref(step),
+            _ => &[],
+        }
+    }
+}
+
+/// Visits the steps and all steps within them, in the order in which they stand.
+pub fn each_step<'a>(steps: impl IntoIterator<Item = &'a Step>, visit: &mut dyn FnMut(&'a Step)) {
+    for step in steps {
+        visit(step);
+        each_step(step.inner(), visit);
+    }
+}
+
 #[derive(Debug, Clone)]
 pub enum Verb {
     Call(Call),
