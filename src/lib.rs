@@ -2,11 +2,17 @@
 
 pub mod case;
 pub mod check;
+pub mod dialect;
+pub mod judge;
 pub mod mask;
 pub mod nearest;
 pub mod peer;
+pub mod profile;
 pub mod record;
 pub mod report;
 pub mod revision;
+pub mod run;
+pub mod session;
+pub mod time_limits;
 pub mod transcript;
 pub mod wire;

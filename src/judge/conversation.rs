@@ -1,0 +1,523 @@
+//! What is each message of a conversation about? Which request an answer belongs to, which subscription a
+//! notification serves, who ended the process: the facts that standing cases check beside the message itself.
+
+use crate::case::model::Subject;
+use crate::check::formats::is_at_or_below;
+use crate::dialect::META_SUBSCRIPTION;
+use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
+use crate::wire::{self, Id, Json, Limits, Message, Object, Reading, json};
+use std::time::Duration;
+
+/// One thing that a standing case can look at.
+pub struct Observed<'a> {
+    pub kind: Kind,
+    /// The method that `on: {...: METHOD}` selects by.
+    pub method: Option<&'a str>,
+    pub value: &'a Json,
+    pub facts: Json,
+    /// The params of the request that this answers.
+    pub request: Option<&'a Json>,
+    /// The entry of the request that this answers, or that it is.
+    pub sent: Option<u64>,
+    /// The entry that it came in.
+    pub got: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Frame,
+    Message,
+    Result,
+    Error,
+    Notification,
+    Request,
+    Exchange,
+    Session,
+}
+
+impl Observed<'_> {
+    pub fn is_meant_by(&self, subject: &Subject) -> bool {
+        let (kind, method) = match subject {
+            Subject::Frame => (Kind::Frame, &None),
+            Subject::Message => (Kind::Message, &None),
+            Subject::ResultOf(method) => (Kind::Result, method),
+            Subject::ErrorOf(method) => (Kind::Error, method),
+            Subject::Notification(method) => (Kind::Notification, method),
+            Subject::Request(method) => (Kind::Request, method),
+            Subject::Exchange(method) => (Kind::Exchange, method),
+            Subject::Session => (Kind::Session, &None),
+        };
+        self.kind == kind && method.as_deref().is_none_or(|method| self.method == Some(method))
+    }
+}
+
+/// Walks a transcript. `time_limit` is how long an answer may take before its absence is silence.
+///
+/// `meet` is called for every observation, in order of arrival; exchanges and the session come last.
+pub fn walk(transcript: &Transcript, time_limit: Duration, mut meet: impl FnMut(&Observed<'_>)) {
+    let mut conversation = Conversation::new(transcript.head.revision.is_stateless());
+    for entry in &transcript.entries {
+        match entry.channel {
+            Channel::Stdin => conversation.take_sent(entry),
+            Channel::Stdout => conversation.take_line(entry, &mut meet),
+            Channel::EndOfInput => conversation.input_ended = true,
+            Channel::EndOfOutput => conversation.output_ended_early |= !conversation.input_ended,
+            Channel::Exit => conversation.take_exit(entry),
+            Channel::Stderr => {}
+        }
+        conversation.last = entry.at;
+    }
+    conversation.close(time_limit, &mut meet);
+}
+
+/// A request of ours.
+struct Asked {
+    id: Id,
+    method: String,
+    params: Option<Json>,
+    sequence: u64,
+    at: Duration,
+    deliberate: bool,
+    results: usize,
+    errors: usize,
+    mistyped: usize,
+    cancelled: bool,
+    /// For a listen request: acknowledged.
+    acknowledged: bool,
+    /// For a listen request: a message with its tag has come.
+    tag_seen: bool,
+}
+
+impl Asked {
+    fn answered(&self) -> bool {
+        self.results + self.errors > 0
+    }
+
+    fn is_listen(&self) -> bool {
+        self.method == "subscriptions/listen"
+    }
+
+    fn progress_token(&self) -> Option<&Json> {
+        self.params.as_ref()?.pointer("/_meta/progressToken")
+    }
+
+    /// How a listen request stands: the fact `tag` of what carries its id.
+    fn listen_state(&self) -> &'static str {
+        if self.answered() {
+            "ended"
+        } else if self.cancelled {
+            "cancelled"
+        } else if self.acknowledged {
+            "acknowledged"
+        } else {
+            "open"
+        }
+    }
+}
+
+/// Whether a resource is subscribed to, in the stateful era.
+struct Subscription {
+    uri: String,
+    left: bool,
+}
+
+#[derive(Default)]
+struct Conversation {
+    asked: Vec<Asked>,
+    subscriptions: Vec<Subscription>,
+    /// Ids of the server's own requests.
+    server_ids: Vec<Id>,
+    /// Notifications heard, by method.
+    heard: Vec<(String, u64)>,
+    opened: bool,
+    initialized: bool,
+    /// A deliberate frame was sent, and no ordinary answer has come since.
+    deliberate_open: bool,
+    deliberate_since: u64,
+    last_method: Option<String>,
+    input_ended: bool,
+    output_ended_early: bool,
+    unfinished_line: bool,
+    exit: Option<Exit>,
+    died: bool,
+    last: Duration,
+}
+
+/// Methods of the server's own invention that are counted by name; the rest would only cost memory.
+const METHODS_COUNTED: usize = 256;
+
+impl Conversation {
+    fn new(stateless: bool) -> Self {
+        Self { opened: stateless, initialized: stateless, ..Self::default() }
+    }
+
+    fn take_sent(&mut self, entry: &Entry) {
+        if entry.deliberate {
+            self.deliberate_open = true;
+            self.deliberate_since = entry.sequence;
+        }
+        let whole = wire::read(&entry.bytes, &Limits::default());
+        for reading in messages_of(whole, &entry.bytes) {
+            match reading.message {
+                Some(Message::Request { id: Some(id), method, params }) => {
+                    self.ask(entry, id, method, params);
+                }
+                Some(Message::Notification { method, params }) => {
+                    self.last_method = Some(method.clone());
+                    self.initialized |= method == "notifications/initialized";
+                    if method == "notifications/cancelled"
+                        && let Some(id) = params.as_ref().and_then(|params| Id::from_json(params.get("requestId")?))
+                        && let Some(asked) = self.asked.iter_mut().rev().find(|asked| asked.id == id)
+                    {
+                        asked.cancelled = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn ask(&mut self, entry: &Entry, id: Id, method: String, params: Option<Json>) {
+        self.last_method = Some(method.clone());
+        if method == "resources/subscribe"
+            && let Some(uri) = uri_of(params.as_ref())
+        {
+            // Updates may overtake the answer, so the subscription counts from here.
+            self.subscriptions.retain(|subscription| subscription.uri != uri);
+            self.subscriptions.push(Subscription { uri, left: false });
+        }
+        self.asked.push(Asked {
+            id,
+            method,
+            params,
+            sequence: entry.sequence,
+            at: entry.at,
+            deliberate: entry.deliberate,
+            results: 0,
+            errors: 0,
+            mistyped: 0,
+            cancelled: false,
+            acknowledged: false,
+            tag_seen: false,
+        });
+    }
+
+    fn take_line(&mut self, entry: &Entry, meet: &mut impl FnMut(&Observed<'_>)) {
+        self.unfinished_line |= entry.ending == Ending::Unfinished;
+        let blank = entry.bytes.iter().all(u8::is_ascii_whitespace);
+        let whole = wire::read(&entry.bytes, &Limits::default());
+        let defects: Vec<&str> =
+            if blank { Vec::new() } else { whole.defects.iter().map(wire::Defect::name).collect() };
+        let frame = json!({
+            "defects": defects,
+            "ending": ending_name(entry.ending),
+            "length": entry.bytes.len(),
+            "blank": blank,
+            "text": String::from_utf8_lossy(&entry.bytes[..entry.bytes.len().min(200)]).as_ref(),
+        });
+        meet(&Observed {
+            kind: Kind::Frame,
+            method: None,
+            value: &frame,
+            facts: json!({ "after_deliberate": self.deliberate_open }),
+            request: None,
+            sent: None,
+            got: Some(entry.sequence),
+        });
+        if blank {
+            return;
+        }
+        for reading in messages_of(whole, &entry.bytes) {
+            if let (Some(message), Some(json)) = (reading.message, reading.json) {
+                self.take_message(entry.sequence, &message, &json, meet);
+            }
+        }
+    }
+
+    fn take_message(
+        &mut self,
+        got: u64,
+        message: &Message,
+        whole: &Json,
+        meet: &mut impl FnMut(&Observed<'_>),
+    ) {
+        let mut facts = Object::new();
+        facts.push("kind", message.kind());
+        facts.push("method", message.method());
+        facts.push("opened", self.opened);
+        facts.push("initialized", self.initialized);
+        let answered = self.account(message, whole, &mut facts);
+        facts.push("after_deliberate", self.is_after_deliberate(answered));
+        match message {
+            Message::Notification { method, params } => self.note(method, params.as_ref(), &mut facts),
+            Message::Request { id, method, .. } => {
+                let repeated = id.as_ref().is_some_and(|id| self.server_ids.contains(id));
+                facts.push("id_repeated", repeated);
+                facts.push("declared", method == "ping");
+                self.server_ids.extend(id.clone());
+            }
+            Message::Result { .. } | Message::Error { .. } => {}
+        }
+        let asked = answered.map(|index| &self.asked[index]);
+        let empty = Json::Object(Object::new());
+        let (kind, method, value) = match message {
+            Message::Result { result, .. } => (Kind::Result, asked.map(|asked| asked.method.as_str()), result),
+            Message::Error { error, .. } => (Kind::Error, asked.map(|asked| asked.method.as_str()), error),
+            Message::Notification { method, params } => {
+                (Kind::Notification, Some(method.as_str()), params.as_ref().unwrap_or(&empty))
+            }
+            Message::Request { method, params, .. } => {
+                (Kind::Request, Some(method.as_str()), params.as_ref().unwrap_or(&empty))
+            }
+        };
+        let sent = asked.map(|asked| asked.sequence);
+        let request = asked.and_then(|asked| asked.params.as_ref());
+        let facts = Json::Object(facts);
+        // An answer that belongs to no request has no method and no params to be judged by.
+        if kind != Kind::Result || asked.is_some() {
+            let facts = facts.clone();
+            meet(&Observed { kind, method, value, facts, request, sent, got: Some(got) });
+        }
+        meet(&Observed { kind: Kind::Message, method: None, value: whole, facts, request, sent, got: Some(got) });
+        self.settle(message, answered);
+    }
+
+    /// Which of our requests does it answer? Counts it there.
+    fn account(&mut self, message: &Message, whole: &Json, facts: &mut Object) -> Option<usize> {
+        if !message.is_response() {
+            return None;
+        }
+        let id = message.id();
+        let exact = id.and_then(|id| self.asked.iter().rposition(|asked| asked.id == *id));
+        let loose = id.and_then(|id| self.asked.iter().rposition(|asked| spelled_alike(&asked.id, id)));
+        let address = match (exact, id) {
+            (Some(index), _) if self.asked[index].answered() => "answered",
+            (Some(_), _) => "pending",
+            (None, Some(_)) if loose.is_some() => "mistyped",
+            (None, Some(_)) => "never-sent",
+            (None, None) => match whole.get("id") {
+                Some(Json::Null) => "null",
+                Some(_) => "never-sent",
+                None => "absent",
+            },
+        };
+        facts.push("address", address);
+        facts.push("answers", exact.map(|index| self.asked[index].method.clone()));
+        match (exact, loose) {
+            (Some(index), _) if matches!(message, Message::Result { .. }) => self.asked[index].results += 1,
+            (Some(index), _) => self.asked[index].errors += 1,
+            (None, Some(index)) => self.asked[index].mistyped += 1,
+            (None, None) => {}
+        }
+        exact
+    }
+
+    /// Whether it answers a deliberate frame, or came before the next ordinary answer after one.
+    fn is_after_deliberate(&mut self, answered: Option<usize>) -> bool {
+        match answered.map(|index| &self.asked[index]) {
+            Some(asked) if asked.deliberate => true,
+            Some(asked) => {
+                self.deliberate_open &= asked.sequence < self.deliberate_since;
+                false
+            }
+            None => self.deliberate_open,
+        }
+    }
+
+    /// The facts of a notification, and what it changes.
+    fn note(&mut self, method: &str, params: Option<&Json>, facts: &mut Object) {
+        let known = self.heard.iter().position(|(heard, _)| heard == method);
+        match known {
+            Some(index) => self.heard[index].1 += 1,
+            None if self.heard.len() < METHODS_COUNTED => self.heard.push((method.to_owned(), 1)),
+            None => {}
+        }
+        let uri = uri_of(params);
+        self.note_tag(method, params, uri.as_deref(), facts);
+        facts.push("subscribed", self.subscribed(uri.as_deref()));
+        if method == "notifications/progress" {
+            facts.push("token", self.token(params.and_then(|params| params.get("progressToken"))));
+        }
+        if method == "notifications/cancelled" {
+            facts.push("cancels", self.cancels(params.and_then(|params| Id::from_json(params.get("requestId")?))));
+        }
+    }
+
+    fn note_tag(&mut self, method: &str, params: Option<&Json>, uri: Option<&str>, facts: &mut Object) {
+        let Some(tag) = params.and_then(|params| params.get("_meta")?.get(META_SUBSCRIPTION)) else {
+            facts.push("tag", "none");
+            return;
+        };
+        let id = Id::from_json(tag);
+        let listen = |matches: &dyn Fn(&Id, &Id) -> bool| {
+            let id = id.as_ref()?;
+            self.asked.iter().rposition(|asked| asked.is_listen() && matches(&asked.id, id))
+        };
+        let Some(index) = listen(&|left, right| left == right) else {
+            let alike = listen(&spelled_alike).is_some();
+            facts.push("tag", if alike { "mistyped" } else { "unknown" });
+            return;
+        };
+        let asked = &mut self.asked[index];
+        facts.push("tag", asked.listen_state());
+        facts.push("first_of_tag", !asked.tag_seen);
+        facts.push("asked", filter_asks(asked.params.as_ref(), method, uri));
+        asked.tag_seen = true;
+        asked.acknowledged |= method == "notifications/subscriptions/acknowledged";
+    }
+
+    fn subscribed(&self, uri: Option<&str>) -> &'static str {
+        let Some(uri) = uri else { return "never" };
+        let live = || self.subscriptions.iter().filter(|subscription| !subscription.left);
+        if live().any(|subscription| subscription.uri == uri) {
+            "yes"
+        } else if live().any(|subscription| is_at_or_below(uri, &subscription.uri)) {
+            "below"
+        } else if self.subscriptions.iter().any(|subscription| is_at_or_below(uri, &subscription.uri)) {
+            "left"
+        } else if self.subscriptions.is_empty() {
+            "never"
+        } else {
+            "other"
+        }
+    }
+
+    fn token(&self, token: Option<&Json>) -> &'static str {
+        let Some(token) = token else { return "unknown" };
+        let carries = |asked: &&Asked| asked.progress_token().is_some_and(|sent| sent.same(token));
+        match self.asked.iter().rev().find(carries) {
+            Some(asked) if asked.answered() => "ended",
+            Some(_) => "active",
+            None => "unknown",
+        }
+    }
+
+    fn cancels(&self, id: Option<Id>) -> &'static str {
+        let Some(id) = id else { return "unknown" };
+        if self.server_ids.contains(&id) {
+            return "own";
+        }
+        match self.asked.iter().rev().find(|asked| asked.id == id) {
+            Some(asked) if asked.is_listen() => "listen",
+            Some(_) => "foreign",
+            None => "unknown",
+        }
+    }
+
+    /// What an answer changes for what comes after it.
+    fn settle(&mut self, message: &Message, answered: Option<usize>) {
+        let (Message::Result { .. }, Some(index)) = (message, answered) else { return };
+        let asked = &self.asked[index];
+        match asked.method.as_str() {
+            "initialize" => self.opened = true,
+            "resources/unsubscribe" => {
+                let uri = uri_of(asked.params.as_ref());
+                for subscription in &mut self.subscriptions {
+                    subscription.left |= Some(&subscription.uri) == uri.as_ref();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_exit(&mut self, entry: &Entry) {
+        self.exit = entry.exit;
+        self.died = !self.input_ended && !entry.exit.is_some_and(|exit| exit.by_us);
+    }
+
+    fn close(&self, time_limit: Duration, meet: &mut impl FnMut(&Observed<'_>)) {
+        let mut meet_end = |kind, method, value: &Json, asked: Option<&Asked>| {
+            meet(&Observed {
+                kind,
+                method,
+                value,
+                facts: Json::Object(Object::new()),
+                request: asked.and_then(|asked| asked.params.as_ref()),
+                sent: asked.map(|asked| asked.sequence),
+                got: None,
+            });
+        };
+        for asked in &self.asked {
+            let unanswered = !asked.answered() && asked.mistyped == 0;
+            let waited = self.last.saturating_sub(asked.at) >= time_limit;
+            let value = json!({
+                "method": asked.method.as_str(),
+                "id": asked.id.to_string(),
+                "answers": asked.results + asked.errors,
+                "results": asked.results,
+                "errors": asked.errors,
+                "mistyped": asked.mistyped,
+                "deliberate": asked.deliberate,
+                "cancelled": asked.cancelled,
+                "silent": unanswered && waited && !self.died,
+                "died": unanswered && self.died,
+            });
+            meet_end(Kind::Exchange, Some(asked.method.as_str()), &value, Some(asked));
+        }
+        let heard: Object =
+            self.heard.iter().map(|(method, count)| (method.as_str(), Json::from(*count))).collect();
+        let exit = self.exit.map(
+            |exit| json!({ "status": exit.status, "signal": exit.signal, "by_us": exit.by_us }),
+        );
+        let died_after = if self.died { self.last_method.as_deref() } else { None };
+        let value = json!({
+            "died": self.died,
+            "died_after": died_after,
+            "after_deliberate": self.deliberate_open,
+            "exit": exit,
+            "input_ended": self.input_ended,
+            "output_ended_early": self.output_ended_early,
+            "unfinished_line": self.unfinished_line,
+            "heard": heard,
+            "requests": self.server_ids.len(),
+            "listens": self.asked.iter().filter(|asked| asked.is_listen()).count(),
+            "notifications": self.heard.iter().map(|(_, count)| count).sum::<u64>(),
+        });
+        meet_end(Kind::Session, None, &value, None);
+    }
+}
+
+/// The messages of a frame: itself, or those of a batch.
+fn messages_of(whole: Reading, bytes: &[u8]) -> Vec<Reading> {
+    match whole.json {
+        Some(Json::Array(_)) => wire::read_batch(bytes, &Limits::default()),
+        _ => vec![whole],
+    }
+}
+
+fn uri_of(params: Option<&Json>) -> Option<String> {
+    params?.get("uri")?.as_str().map(str::to_owned)
+}
+
+/// Whether two ids differ in type alone: 7 and "7".
+fn spelled_alike(left: &Id, right: &Id) -> bool {
+    left != right && left.to_string().trim_matches('"') == right.to_string().trim_matches('"')
+}
+
+/// Whether a listen request's filter asks for this notification.
+fn filter_asks(params: Option<&Json>, method: &str, uri: Option<&str>) -> bool {
+    let filter = params.and_then(|params| params.get("notifications"));
+    let flag = |name: &str| filter.and_then(|filter| filter.get(name)?.as_bool()) == Some(true);
+    match method {
+        "notifications/subscriptions/acknowledged" | "notifications/cancelled" => true,
+        "notifications/resources/list_changed" => flag("resourcesListChanged"),
+        "notifications/tools/list_changed" => flag("toolsListChanged"),
+        "notifications/prompts/list_changed" => flag("promptsListChanged"),
+        "notifications/resources/updated" => {
+            let asked = filter.and_then(|filter| filter.get("resourceSubscriptions")?.as_array());
+            let covers = |asked: &str| uri.is_some_and(|uri| is_at_or_below(uri, asked));
+            asked.into_iter().flatten().filter_map(Json::as_str).any(covers)
+        }
+        _ => false,
+    }
+}
+
+fn ending_name(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Lf => "lf",
+        Ending::CrLf => "crlf",
+        Ending::Unfinished => "unfinished",
+        Ending::TooLong(_) => "too-long",
+        Ending::None => "none",
+    }
+}

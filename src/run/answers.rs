@@ -1,0 +1,235 @@
+//! Which of the lawful answers came? The names of the answer table, applied to what the server said.
+
+use super::scene::{Played, Scene, Stop, unresolved};
+use crate::case::model::{Answer, Answers};
+use crate::check::predicate::all_hold;
+use crate::dialect::{Dialect, META_SUBSCRIPTION};
+use crate::record::{Outcome, Place};
+use crate::session::{Gone, Reply, Session};
+use crate::time_limits;
+use crate::wire::{Id, Json, Message};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// What came after a frame.
+#[derive(Debug, Clone)]
+pub enum Came {
+    Silent,
+    Result { result: Json, sequence: u64 },
+    Error { code: Option<i64>, with_id: bool, error: Json, sequence: u64 },
+    Acknowledged { params: Json, sequence: u64 },
+}
+
+impl Came {
+    fn sequence(&self) -> Option<u64> {
+        match self {
+            Self::Silent => None,
+            Self::Result { sequence, .. } | Self::Error { sequence, .. } | Self::Acknowledged { sequence, .. } => {
+                Some(*sequence)
+            }
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Silent => "silence".to_owned(),
+            Self::Result { .. } => "a result".to_owned(),
+            Self::Acknowledged { .. } => "an acknowledgement".to_owned(),
+            Self::Error { code, with_id, .. } => {
+                let code = code.map_or_else(|| "an error without an integer code".to_owned(), |code| format!("error {code}"));
+                if *with_id { code } else { format!("{code} without the request's id") }
+            }
+        }
+    }
+}
+
+/// What to wait for.
+pub struct Expected<'a> {
+    /// The ids that the frame holds, if it can be answered by one.
+    pub ids: &'a [Id],
+    /// The newest entry before the frame was sent.
+    pub since: u64,
+    /// Where silence is lawful, a round trip and a short wait prove it; otherwise the whole time limit does.
+    pub may_be_silent: bool,
+}
+
+/// Finds the answer in what has come so far.
+fn find(session: &Session, expected: &Expected<'_>) -> Option<Came> {
+    let state = session.state();
+    state.inbox.iter().filter(|arrival| arrival.sequence > expected.since).find_map(|arrival| {
+        let sequence = arrival.sequence;
+        match arrival.reading.message.as_ref()? {
+            Message::Result { id: Some(id), result } if expected.ids.contains(id) => {
+                Some(Came::Result { result: result.clone(), sequence })
+            }
+            Message::Error { id, error } => {
+                let with_id = match id {
+                    Some(id) if expected.ids.contains(id) => true,
+                    // Another request's error.
+                    Some(_) => return None,
+                    None => false,
+                };
+                let code = error.get("code").and_then(Json::as_i64);
+                Some(Came::Error { code, with_id, error: error.clone(), sequence })
+            }
+            Message::Notification { method, params: Some(params) }
+                if method == "notifications/subscriptions/acknowledged" =>
+            {
+                let tag = params.get("_meta").and_then(|meta| Id::from_json(meta.get(META_SUBSCRIPTION)?))?;
+                expected.ids.contains(&tag).then(|| Came::Acknowledged { params: params.clone(), sequence })
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Waits for the answer, or for proof that there is none.
+pub async fn await_answer(
+    scene: &mut Scene<'_>,
+    session: &Arc<Session>,
+    place: &Place,
+    expected: Expected<'_>,
+) -> Played<Came> {
+    match wait_for(session, &expected).await {
+        Ok(came) => Ok(came.unwrap_or(Came::Silent)),
+        Err(gone) => {
+            let what = "the server to live on after the frame";
+            Err(scene.lost(place, session, what, gone.as_ref(), "stdio/keeps-running"))
+        }
+    }
+}
+
+/// `Err(None)`: it runs, but no longer answers the liveness probe.
+async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<Came>, Option<Gone>> {
+    let limit = session.bounds.request;
+    if !expected.may_be_silent {
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Some(came) = find(session, expected) {
+                return Ok(Some(came));
+            }
+            if let Some(gone) = session.state().gone() {
+                return Err(Some(gone));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let newest = session.state().newest();
+            session.wait(left, |state| (state.newest() > newest).then_some(())).await;
+        }
+    }
+    let asked = Instant::now();
+    let reply = session.liveness().await;
+    if let Some(came) = find(session, expected) {
+        return match reply {
+            Reply::Gone(gone) => Err(Some(gone)),
+            Reply::Silence(_) => Err(None),
+            _ => Ok(Some(came)),
+        };
+    }
+    match reply {
+        Reply::Gone(gone) => return Err(Some(gone)),
+        Reply::Silence(_) => return Err(None),
+        _ => {}
+    }
+    let settle = time_limits::SETTLE.max(asked.elapsed() * time_limits::QUIET_SCALE);
+    tokio::time::sleep(settle.min(limit)).await;
+    Ok(find(session, expected))
+}
+
+/// Judges what came by the lists: the first list that holds it decides.
+pub fn judge(
+    scene: &mut Scene<'_>,
+    session: &Arc<Session>,
+    place: &Place,
+    sent: u64,
+    answers: &Answers,
+    came: &Came,
+) -> Played {
+    let mut entries = vec![sent];
+    entries.extend(came.sequence());
+    scene.show(session, entries);
+    let lists = [
+        (&answers.pass, None),
+        (&answers.advice, Some(Outcome::Advice)),
+        (&answers.note, Some(Outcome::Note)),
+        (&answers.fail, Some(Outcome::Fail)),
+    ];
+    for (list, outcome) in lists {
+        for answer in list {
+            if !is(scene, answer, came)? {
+                continue;
+            }
+            let Some(outcome) = outcome else {
+                scene.proven += 1;
+                return Ok(());
+            };
+            let mut finding = scene.fault_finding(place, wanted(answers), came.describe());
+            finding.outcome = outcome;
+            if outcome == Outcome::Fail {
+                return Err(Stop::Breach(Box::new(finding)));
+            }
+            // Advice does not end the case: what follows may be worse.
+            scene.sighting.add(finding);
+            return Ok(());
+        }
+    }
+    Err(scene.fault(place, wanted(answers), came.describe()))
+}
+
+fn is(scene: &Scene<'_>, answer: &Answer, came: &Came) -> Played<bool> {
+    let not_found = Dialect::new(scene.knowledge.revision).not_found_code();
+    Ok(match (answer, came) {
+        (Answer::Silent, Came::Silent) => true,
+        (Answer::Acknowledged, Came::Acknowledged { .. }) => true,
+        (Answer::Result(checks), Came::Result { result, .. }) => {
+            all_hold(checks, result, &scene.bindings).map_err(unresolved)?
+        }
+        (answer, Came::Error { code: Some(code), with_id, .. }) => match answer {
+            Answer::Parse => *code == -32700,
+            Answer::Invalid => *code == -32600,
+            Answer::InvalidWithoutId => *code == -32600 && !with_id,
+            Answer::Params => *code == -32602 && *with_id,
+            Answer::Method => *code == -32601 && *with_id,
+            Answer::NotFound => *code == not_found && *with_id,
+            Answer::AnyError => *with_id,
+            Answer::Code(wanted) => code == wanted && *with_id,
+            Answer::Silent | Answer::Result(_) | Answer::Acknowledged => false,
+        },
+        _ => false,
+    })
+}
+
+/// "error -32600 or silence".
+fn wanted(answers: &Answers) -> String {
+    let names: Vec<String> = answers.pass.iter().map(name).collect();
+    match names.as_slice() {
+        [] => "another answer".to_owned(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+fn name(answer: &Answer) -> String {
+    match answer {
+        Answer::Silent => "silence".to_owned(),
+        Answer::Parse => "error -32700".to_owned(),
+        Answer::Invalid => "error -32600".to_owned(),
+        Answer::InvalidWithoutId => "error -32600 without an id".to_owned(),
+        Answer::Params => "error -32602".to_owned(),
+        Answer::Method => "error -32601".to_owned(),
+        Answer::NotFound => "the error for a resource that is not there".to_owned(),
+        Answer::Result(checks) if checks.is_empty() => "a result".to_owned(),
+        Answer::Result(_) => "a result that passes its checks".to_owned(),
+        Answer::AnyError => "an error".to_owned(),
+        Answer::Code(code) => format!("error {code}"),
+        Answer::Acknowledged => "an acknowledgement".to_owned(),
+    }
+}
+
+/// Whether silence is in any of the lists.
+pub fn may_be_silent(answers: &Answers) -> bool {
+    let lists = [&answers.pass, &answers.advice, &answers.note, &answers.fail];
+    lists.iter().any(|list| list.iter().any(|answer| matches!(answer, Answer::Silent)))
+}

@@ -1,0 +1,193 @@
+//! Which revisions does the server speak, and what does it say of itself?
+//!
+//! Both openings are tried at once, each on a process of its own: `initialize`, and `server/discover` with a valid
+//! `_meta` (DRV-28). A legacy server may meet the second with any error, with silence or by exiting: no defect.
+
+use super::sources::{Knowledge, Sources};
+use crate::peer::LaunchError;
+use crate::revision::{Era, Revision};
+use crate::session::{Gone, Reply, Session};
+use crate::time_limits;
+use crate::wire::{Json, Object, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// An opening that succeeded: the session goes on.
+pub struct Opened {
+    pub session: Arc<Session>,
+    pub knowledge: Knowledge,
+}
+
+/// What became of one opening.
+pub enum Opening {
+    Spoken(Opened),
+    /// The server does not speak it, and said so in a lawful way.
+    NotSpoken { reason: String, session: Option<Arc<Session>> },
+    /// It answered, and wrongly.
+    Wrong { reason: String, session: Arc<Session> },
+    /// It gave no reply at all.
+    NoReply { reason: String, session: Arc<Session> },
+    /// It could not be started.
+    NotStarted(LaunchError),
+}
+
+/// Tries both eras.
+pub async fn detect(sources: &Sources, stateful: Revision) -> (Opening, Opening) {
+    // How long the stateful opening took, once it is known.
+    let (done, took) = watch::channel(None);
+    let stateful = async {
+        let began = Instant::now();
+        let opening = initialize(sources, stateful, "opening").await;
+        let answered = !matches!(opening, Opening::NoReply { .. } | Opening::NotStarted(_));
+        let _ = done.send(Some(answered.then(|| began.elapsed())));
+        opening
+    };
+    tokio::join!(stateful, discover(sources, took))
+}
+
+/// Opens a stateful session and asks for one revision; the server may answer another.
+pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> Opening {
+    let session = match sources.begin(wanted, purpose).await {
+        Ok(session) => Arc::new(session),
+        Err(error) => return Opening::NotStarted(error),
+    };
+    let params = session.dialect.initialize_params();
+    let sent = session.request(session.fresh_id(), "initialize", Some(params), false).await;
+    let reply = match sent {
+        Ok(ticket) => session.answer(&ticket, sources.start).await,
+        Err(gone) => Reply::Gone(gone),
+    };
+    let result = match reply {
+        Reply::Result { result, .. } => result,
+        Reply::Error { error, .. } => {
+            return Opening::Wrong { reason: format!("`initialize` was answered by {}", error_name(&error)), session };
+        }
+        Reply::Silence(limit) => {
+            let reason = format!("no reply to `initialize` within {} s", limit.as_secs());
+            return Opening::NoReply { reason, session };
+        }
+        Reply::Gone(gone) => return no_reply_or_wrong(session, &gone, "`initialize`"),
+    };
+    let version = result.get("protocolVersion").and_then(Json::as_str).map(str::to_owned);
+    let agreed = version.as_deref().and_then(|version| version.parse::<Revision>().ok());
+    let agreed = agreed.filter(|revision| revision.era() == Era::Stateful);
+    let (Some(agreed), Some(Json::Object(_))) = (agreed, result.get("capabilities")) else {
+        let what = match version {
+            Some(version) if agreed.is_none() => format!("`{}`, a version unknown to this suite", clipped(&version)),
+            Some(_) => "no `capabilities`".to_owned(),
+            None => "no `protocolVersion`".to_owned(),
+        };
+        return Opening::Wrong { reason: format!("`initialize` was answered by a result with {what}"), session };
+    };
+    let session = speak(session, agreed);
+    if session.notify("notifications/initialized", None).await.is_err() {
+        let reason = "the server went away after `initialize`".to_owned();
+        return Opening::Wrong { reason, session };
+    }
+    let capabilities = result.get("capabilities").cloned().unwrap_or(Json::Null);
+    let knowledge = Knowledge::new(agreed, capabilities, result.get("serverInfo").cloned());
+    Opening::Spoken(Opened { session, knowledge })
+}
+
+/// The session goes on in the revision that was agreed.
+fn speak(mut session: Arc<Session>, agreed: Revision) -> Arc<Session> {
+    session.state().transcript.head.revision = agreed;
+    if let Some(session) = Arc::get_mut(&mut session) {
+        session.dialect = crate::dialect::Dialect::new(agreed);
+    }
+    session
+}
+
+/// Asks a server to discover itself, and cross-checks a refusal by another request of the era.
+async fn discover(sources: &Sources, mut took: watch::Receiver<Option<Option<Duration>>>) -> Opening {
+    let session = match sources.begin(Revision::R2026_07_28, "opening").await {
+        Ok(session) => Arc::new(session),
+        Err(error) => return Opening::NotStarted(error),
+    };
+    let began = Instant::now();
+    let params = session.dialect.params(None);
+    let sent = session.request(session.fresh_id(), "server/discover", params, false).await;
+    let reply = match sent {
+        Ok(ticket) => {
+            let answer = session.answer(&ticket, sources.start);
+            let patience = async {
+                // As long as the other opening has not answered, nobody knows how slowly this server starts.
+                let took = took.wait_for(Option::is_some).await.ok().and_then(|took| *took).flatten();
+                let Some(took) = took else { return tokio::time::sleep(sources.start).await };
+                let limit = time_limits::DISCOVER.max(took * 2);
+                tokio::time::sleep(limit.saturating_sub(began.elapsed())).await;
+            };
+            tokio::select! {
+                biased;
+                reply = answer => reply,
+                () = patience => Reply::Silence(began.elapsed()),
+            }
+        }
+        Err(gone) => Reply::Gone(gone),
+    };
+    match reply {
+        Reply::Result { result, .. } => discovered(session, result),
+        Reply::Error { error, .. } => refused(session, error).await,
+        Reply::Silence(limit) => {
+            let reason = format!("no reply to `server/discover` within {:.1} s", limit.as_secs_f32());
+            Opening::NoReply { reason, session }
+        }
+        Reply::Gone(gone) => no_reply_or_wrong(session, &gone, "`server/discover`"),
+    }
+}
+
+fn discovered(session: Arc<Session>, result: Json) -> Opening {
+    let telling = ["supportedVersions", "resultType", "capabilities"];
+    if !telling.iter().any(|name| result.get(name).is_some()) {
+        let reason = "`server/discover` was answered by a result that says nothing of the server".to_owned();
+        return Opening::Wrong { reason, session };
+    }
+    let capabilities = result.get("capabilities").cloned().unwrap_or_else(|| Json::Object(Object::new()));
+    let server = result.pointer("/_meta/io.modelcontextprotocol~1serverInfo").cloned();
+    let knowledge = Knowledge::new(Revision::R2026_07_28, capabilities, server);
+    Opening::Spoken(Opened { session, knowledge })
+}
+
+/// `server/discover` was refused. A server that serves another request of the era is modern all the same.
+async fn refused(session: Arc<Session>, error: Json) -> Opening {
+    let name = error_name(&error);
+    let listed = session.call("resources/list", None).await;
+    match listed {
+        Reply::Result { result, .. } if result.get("resultType").is_some() || result.get("ttlMs").is_some() => {
+            let knowledge = Knowledge::new(Revision::R2026_07_28, json!({ "resources": {} }), None);
+            Opening::Spoken(Opened { session, knowledge })
+        }
+        _ => Opening::NotSpoken {
+            reason: format!("`server/discover` was answered by {name}"),
+            session: Some(session),
+        },
+    }
+}
+
+/// A server that went away without a message gave no reply; one that wrote something else first answered wrongly.
+fn no_reply_or_wrong(session: Arc<Session>, gone: &Gone, what: &str) -> Opening {
+    let wrote = session.state().transcript.entries.iter().any(|entry| {
+        entry.channel == crate::transcript::Channel::Stdout
+    });
+    let reason = format!("{gone} while {what} was pending");
+    if wrote { Opening::Wrong { reason, session } } else { Opening::NoReply { reason, session } }
+}
+
+fn error_name(error: &Json) -> String {
+    let code = error.get("code").map_or_else(|| "without a code".to_owned(), Json::to_string);
+    match error.get("message").and_then(Json::as_str) {
+        Some(message) => format!("error {code} ({})", clipped(message)),
+        None => format!("error {code}"),
+    }
+}
+
+/// Text of the server in one of our sentences.
+fn clipped(text: &str) -> String {
+    const SHOWN: usize = 100;
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}

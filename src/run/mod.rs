@@ -1,0 +1,385 @@
+//! What runs, against which server, in which order, and what came of it?
+//!
+//! `detect` finds out which revisions the server speaks, `plan` decides which cases apply, `pool` plays them in
+//! their sessions, `scene`, `step`, `talk` and `stimulus` play one case, `outcome` puts the record together.
+
+pub mod answers;
+pub mod detect;
+pub mod outcome;
+pub mod plan;
+pub mod pool;
+pub mod scene;
+pub mod sources;
+pub mod step;
+pub mod stimulus;
+pub mod talk;
+
+use crate::case::model::{Case, Requirement};
+use crate::record::Record;
+use crate::revision::{Era, Revision};
+use crate::session::Session;
+use detect::{Opened, Opening};
+use outcome::{Asked, Spoken};
+use plan::Entry;
+use pool::{Harvest, Stage};
+use scene::Ending;
+use sources::{Knowledge, Sources};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+/// The cases of a run, each with its row.
+pub struct Suite {
+    pub cases: Vec<(Case, Requirement)>,
+    pub version: String,
+    pub digest: String,
+}
+
+impl Suite {
+    pub fn entry(&self, index: usize) -> Entry<'_> {
+        let (case, requirement) = &self.cases[index];
+        Entry { case, requirement }
+    }
+}
+
+/// Which revisions to test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The newest stateful revision that the server agrees to and, if it speaks it, 2026-07-28.
+    Auto,
+    All,
+    One(Revision),
+}
+
+/// How a run goes about it.
+#[derive(Clone)]
+pub struct Settings {
+    pub wanted: Wanted,
+    /// How many servers run at once.
+    pub jobs: usize,
+    /// Ends the run early: an interrupt or a deadline, in words.
+    pub cut: Cut,
+    /// Told after each job: done, planned.
+    pub progress: Option<Arc<dyn Fn(usize, usize) + Send + Sync>>,
+}
+
+/// The end of a run before its time.
+#[derive(Clone)]
+pub struct Cut(watch::Receiver<Option<String>>);
+
+impl Cut {
+    /// Whoever holds the sender can cut the run short.
+    pub fn new() -> (watch::Sender<Option<String>>, Cut) {
+        let (sender, receiver) = watch::channel(None);
+        (sender, Cut(receiver))
+    }
+
+    pub fn is_cut(&self) -> bool {
+        self.0.borrow().is_some()
+    }
+
+    pub fn reason(&self) -> Option<String> {
+        self.0.borrow().clone()
+    }
+
+    /// Returns once the run is cut short; never, if its sender is gone.
+    pub async fn happens(&self) {
+        let mut receiver = self.0.clone();
+        if receiver.wait_for(Option::is_some).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    pub fn ending(&self) -> Ending {
+        let reason = self.reason().unwrap_or_else(|| "the run ended".to_owned());
+        pool::unproven(format!("not reached: the run was cut short ({reason})"))
+    }
+}
+
+/// Judges one server. The record is complete whatever happened.
+pub async fn check(sources: Arc<Sources>, suite: Arc<Suite>, settings: Settings, target: Asked) -> Record {
+    let began = tokio::time::Instant::now();
+    let preferred = match settings.wanted {
+        Wanted::One(revision) if revision.era() == Era::Stateful => revision,
+        _ => Revision::NEWEST_STATEFUL,
+    };
+    let openings = tokio::select! {
+        openings = detect::detect(&sources, preferred) => Some(openings),
+        () = settings.cut.happens() => None,
+    };
+    let mut run = Run { sources, suite, settings, harvests: BTreeMap::new(), spoken: Vec::new(), jobs: Vec::new() };
+    let mut unreachable = None;
+    let mut server = None;
+    if let Some((stateful, stateless)) = openings {
+        unreachable = run.open(stateful, stateless, &mut server).await;
+        run.play().await;
+    }
+    let Run { sources, suite, settings, harvests, spoken, .. } = run;
+    outcome::record(outcome::Run {
+        sources: &sources,
+        suite: &suite,
+        harvests,
+        spoken,
+        target,
+        unreachable,
+        server,
+        cut: settings.cut.reason(),
+        elapsed: began.elapsed(),
+    })
+}
+
+struct Run {
+    sources: Arc<Sources>,
+    suite: Arc<Suite>,
+    settings: Settings,
+    harvests: BTreeMap<Revision, Harvest>,
+    spoken: Vec<Spoken>,
+    jobs: Vec<(Stage, pool::Job)>,
+}
+
+/// Why nothing could be judged, with the last lines of stderr.
+pub struct Unreachable {
+    pub reason: String,
+    pub stderr: Vec<String>,
+}
+
+impl Run {
+    /// Sorts out what the openings showed, and plans the jobs.
+    async fn open(
+        &mut self,
+        stateful: Opening,
+        stateless: Opening,
+        server: &mut Option<crate::wire::Json>,
+    ) -> Option<Unreachable> {
+        let modern = matches!(stateless, Opening::Spoken(_));
+        let legacy = matches!(stateful, Opening::Spoken(_));
+        if !modern && !legacy && let Some(unreachable) = unreachable(&stateful, &stateless).await {
+            self.mark_unspoken(&unreachable.reason);
+            return Some(unreachable);
+        }
+        let wants = |revision: Revision| match self.settings.wanted {
+            Wanted::Auto | Wanted::All => true,
+            Wanted::One(wanted) => wanted == revision,
+        };
+        let wants_stateless = wants(Revision::NEWEST);
+        let wants_stateful = match self.settings.wanted {
+            Wanted::One(revision) => revision.era() == Era::Stateful,
+            _ => true,
+        };
+        match stateful {
+            Opening::Spoken(opened) => {
+                *server = opened.knowledge.server.clone();
+                if wants_stateful {
+                    self.take_stateful(opened).await;
+                } else {
+                    opened.session.finish().await;
+                }
+            }
+            // A server of the stateless era alone may refuse `initialize` in any way.
+            other if modern => {
+                let reason = part_with(other).await;
+                self.unspoken(Era::Stateful, &reason);
+            }
+            other if wants_stateful => self.judge_wrong(other).await,
+            other => {
+                part_with(other).await;
+            }
+        }
+        match stateless {
+            Opening::Spoken(opened) => {
+                if server.is_none() {
+                    *server = opened.knowledge.server.clone();
+                }
+                if wants_stateless {
+                    self.take(opened);
+                } else {
+                    opened.session.finish().await;
+                }
+            }
+            other => {
+                let reason = part_with(other).await;
+                self.unspoken(Era::Stateless, &reason);
+            }
+        }
+        None
+    }
+
+    /// The stateful opening succeeded: with which revisions besides?
+    async fn take_stateful(&mut self, opened: Opened) {
+        let agreed = opened.knowledge.revision;
+        let wanted: Vec<Revision> = match self.settings.wanted {
+            Wanted::Auto => vec![agreed],
+            Wanted::All => Revision::of(Era::Stateful).collect(),
+            Wanted::One(revision) => vec![revision],
+        };
+        let mut opened = Some(opened);
+        for revision in wanted {
+            if revision == agreed {
+                if let Some(opened) = opened.take() {
+                    self.take(opened);
+                }
+                continue;
+            }
+            // An answer to this very request was "no" already.
+            let asked_before = self.settings.wanted == Wanted::One(revision);
+            let reason = if asked_before {
+                format!("the server answered {agreed}")
+            } else {
+                match detect::initialize(&self.sources, revision, "opening").await {
+                    Opening::Spoken(other) if other.knowledge.revision == revision => {
+                        self.take(other);
+                        continue;
+                    }
+                    Opening::Spoken(other) => {
+                        other.session.finish().await;
+                        format!("the server answered {}", other.knowledge.revision)
+                    }
+                    other => part_with(other).await,
+                }
+            };
+            self.spoken.push(Spoken { revision, reason: Some(reason), wrong: false, knowledge: None, listed: true });
+        }
+        if let Some(opened) = opened {
+            opened.session.finish().await;
+        }
+    }
+
+    fn take(&mut self, opened: Opened) {
+        let Opened { session, knowledge } = opened;
+        self.spoken.push(Spoken {
+            revision: knowledge.revision,
+            reason: None,
+            wrong: false,
+            knowledge: Some(knowledge.clone()),
+            listed: true,
+        });
+        let stage = self.stage(knowledge);
+        self.jobs.extend(stage.jobs(Some(session)).into_iter().map(|job| (stage.clone(), job)));
+    }
+
+    fn stage(&self, knowledge: Knowledge) -> Stage {
+        Stage {
+            sources: self.sources.clone(),
+            suite: self.suite.clone(),
+            knowledge,
+            cut: self.settings.cut.clone(),
+        }
+    }
+
+    /// The opening was answered wrongly. The cases about openings say how; nothing else can be shown.
+    async fn judge_wrong(&mut self, opening: Opening) {
+        let revision = match self.settings.wanted {
+            Wanted::One(revision) if revision.era() == Era::Stateful => revision,
+            _ => Revision::NEWEST_STATEFUL,
+        };
+        let (reason, session) = match opening {
+            Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => (reason, Some(session)),
+            Opening::NotSpoken { reason, session } => (reason, session),
+            Opening::NotStarted(error) => (error.to_string(), None),
+            Opening::Spoken(opened) => (String::new(), Some(opened.session)),
+        };
+        let knowledge = Knowledge::new(revision, crate::wire::Json::Null, None);
+        let stage = self.stage(knowledge);
+        let mut harvest = Harvest::default();
+        if let Some(session) = session {
+            stage.part(&session, &mut harvest).await;
+        }
+        self.harvests.entry(revision).or_default().join(harvest);
+        self.spoken.push(Spoken { revision, reason: Some(reason), wrong: true, knowledge: None, listed: true });
+        let opening_cases = stage.jobs(None).into_iter().filter(|job| match job {
+            pool::Job::Alone(index) => pool::opens_itself(self.suite.entry(*index).case),
+            pool::Job::Shared { .. } => false,
+        });
+        let opening_cases: Vec<_> = opening_cases.map(|job| (stage.clone(), job)).collect();
+        self.jobs.extend(opening_cases);
+    }
+
+    /// Rows for the revisions of an era that the server does not speak, where they were asked for.
+    fn unspoken(&mut self, era: Era, reason: &str) {
+        let wanted: Vec<Revision> = match self.settings.wanted {
+            // Nobody asked for that revision by name: one line, no rows.
+            Wanted::Auto => Revision::of(era).next_back().into_iter().collect(),
+            Wanted::All => Revision::of(era).collect(),
+            Wanted::One(revision) => Some(revision).filter(|revision| revision.era() == era).into_iter().collect(),
+        };
+        let listed = self.settings.wanted != Wanted::Auto;
+        for revision in wanted {
+            let reason = Some(reason.to_owned());
+            self.spoken.push(Spoken { revision, reason, wrong: false, knowledge: None, listed });
+        }
+    }
+
+    fn mark_unspoken(&mut self, reason: &str) {
+        self.unspoken(Era::Stateful, reason);
+        self.unspoken(Era::Stateless, reason);
+        for spoken in &mut self.spoken {
+            spoken.wrong = true;
+            spoken.listed = true;
+        }
+    }
+
+    async fn play(&mut self) {
+        let permits = Arc::new(Semaphore::new(self.settings.jobs.max(1)));
+        let mut running = JoinSet::new();
+        let planned = self.jobs.len();
+        for (stage, job) in self.jobs.drain(..) {
+            let permits = permits.clone();
+            let revision = stage.knowledge.revision;
+            running.spawn(async move {
+                let _permit = permits.acquire_owned().await;
+                (revision, stage.run(job).await)
+            });
+        }
+        let mut done = 0;
+        while let Some(joined) = running.join_next().await {
+            done += 1;
+            if let Some(progress) = &self.settings.progress {
+                progress(done, planned);
+            }
+            match joined {
+                Ok((revision, harvest)) => self.harvests.entry(revision).or_default().join(harvest),
+                Err(error) => {
+                    let harvest = Harvest { own_defects: vec![format!("a job ended badly: {error}")], ..Harvest::default() };
+                    self.harvests.entry(Revision::NEWEST).or_default().join(harvest);
+                }
+            }
+        }
+    }
+}
+
+/// Ends whatever session an opening left; why it was not an opening.
+async fn part_with(opening: Opening) -> String {
+    let (reason, session) = match opening {
+        Opening::Spoken(Opened { session, .. }) => (String::new(), Some(session)),
+        Opening::NotSpoken { reason, session } => (reason, session),
+        Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => (reason, Some(session)),
+        Opening::NotStarted(error) => (error.to_string(), None),
+    };
+    if let Some(session) = session {
+        session.finish().await;
+    }
+    reason
+}
+
+/// Neither era spoken: was there no reply at all, or wrong ones?
+async fn unreachable(stateful: &Opening, stateless: &Opening) -> Option<Unreachable> {
+    let said_nothing = |opening: &Opening| matches!(opening, Opening::NoReply { .. } | Opening::NotStarted(_));
+    if !said_nothing(stateful) || !said_nothing(stateless) {
+        return None;
+    }
+    let (reason, session): (String, Option<&Arc<Session>>) = match stateful {
+        Opening::NoReply { reason, session } => (reason.clone(), Some(session)),
+        Opening::NotStarted(error) => (error.to_string(), None),
+        _ => (String::new(), None),
+    };
+    let transcript = match session {
+        Some(session) => Some(session.kill().await),
+        None => None,
+    };
+    if let Opening::NoReply { session, .. } = stateless {
+        session.kill().await;
+    }
+    let stderr = transcript.map(|transcript| transcript.stderr_tail(10)).unwrap_or_default();
+    Some(Unreachable { reason, stderr })
+}

@@ -1,0 +1,133 @@
+//! What does a run know besides its cases? The way to start servers, the profile, limits, and what was learned.
+
+use crate::case::model::Capability;
+use crate::check::bindings::Bindings;
+use crate::dialect::Dialect;
+use crate::peer::Launcher;
+use crate::profile::Profile;
+use crate::record::Transport;
+use crate::revision::Revision;
+use crate::session::{Bounds, Session};
+use crate::transcript::{Head, Transcript};
+use crate::wire::{Json, json};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Called with every finished conversation.
+pub type Sink = dyn Fn(&Transcript) + Send + Sync;
+
+/// What all conversations of a run share.
+pub struct Sources {
+    pub launcher: Arc<dyn Launcher>,
+    pub profile: Profile,
+    pub bounds: Bounds,
+    /// From the start of a process to its first answer.
+    pub start: Duration,
+    pub seed: u64,
+    pub sink: Option<Box<Sink>>,
+    conversations: AtomicU32,
+}
+
+/// What a server told of itself at one revision.
+#[derive(Debug, Clone)]
+pub struct Knowledge {
+    pub revision: Revision,
+    /// The opening's `capabilities`.
+    pub capabilities: Json,
+    /// `serverInfo`, where it gave one.
+    pub server: Option<Json>,
+    /// Methods that were met with silence, and how often: asking again and again would only cost time.
+    silent: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+/// After so many silences a method is not asked again at that revision.
+const SILENCES: usize = 2;
+
+impl Sources {
+    pub fn new(launcher: Arc<dyn Launcher>, profile: Profile, bounds: Bounds) -> Self {
+        Self {
+            launcher,
+            profile,
+            bounds,
+            start: crate::time_limits::START,
+            seed: 0,
+            sink: None,
+            conversations: AtomicU32::new(0),
+        }
+    }
+
+    /// Starts a fresh server and begins a conversation with it; nothing is sent.
+    pub async fn begin(&self, revision: Revision, purpose: &str) -> Result<Session, crate::peer::LaunchError> {
+        let peer = self.launcher.launch().await?;
+        let head = Head {
+            conversation: self.conversations.fetch_add(1, Ordering::Relaxed) + 1,
+            transport: self.launcher.transport(),
+            revision,
+            purpose: purpose.to_owned(),
+        };
+        Ok(Session::begin(peer, head, Dialect::new(revision), self.bounds))
+    }
+
+    pub fn transport(&self) -> Transport {
+        self.launcher.transport()
+    }
+
+    pub fn patience(&self) -> Duration {
+        self.profile.patience.unwrap_or(crate::time_limits::PATIENCE)
+    }
+}
+
+impl Knowledge {
+    pub fn new(revision: Revision, capabilities: Json, server: Option<Json>) -> Self {
+        Self { revision, capabilities, server, silent: Arc::default() }
+    }
+
+    /// Whether the server declared it.
+    pub fn declares(&self, capability: Capability) -> bool {
+        let flag = |pointer: &str| self.capabilities.pointer(pointer).and_then(Json::as_bool) == Some(true);
+        let object = |name: &str| self.capabilities.get(name).is_some_and(|value| !value.is_null());
+        match capability {
+            Capability::Resources => object("resources"),
+            Capability::Subscribe => flag("/resources/subscribe"),
+            Capability::ListChanged => flag("/resources/listChanged"),
+            Capability::Changes => flag("/resources/subscribe") || flag("/resources/listChanged"),
+            Capability::Completions => object("completions"),
+            Capability::Logging => object("logging"),
+            Capability::Tools => object("tools"),
+        }
+    }
+
+    pub fn remember_silence(&self, method: &str) {
+        *self.silences().entry(method.to_owned()).or_default() += 1;
+    }
+
+    /// Whether asking this method again is a waste of time.
+    pub fn is_silent(&self, method: &str) -> bool {
+        self.silences().get(method).is_some_and(|count| *count >= SILENCES)
+    }
+
+    fn silences(&self) -> std::sync::MutexGuard<'_, HashMap<String, usize>> {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names that every case is given.
+    pub fn bindings(&self, profile: &Profile) -> Bindings {
+        let mut bindings = Bindings::new();
+        bindings.set("revision", self.revision.as_str());
+        let known: Vec<&str> = Revision::ALL.into_iter().map(Revision::as_str).collect();
+        bindings.set("known", json!(known));
+        bindings.set("capabilities", self.capabilities.clone());
+        if let Some(server) = &self.server {
+            bindings.set("server", server.clone());
+        }
+        if let Some(touchable) = profile.touchable.first() {
+            bindings.set("touchable", touchable.as_str());
+        }
+        if let Some(absent) = &profile.absent {
+            bindings.set("absent", absent.as_str());
+        }
+        bindings
+    }
+}

@@ -1,0 +1,565 @@
+//! How do the verbs that speak work? Calls, raw frames, pipelines, pages, pending requests, openings.
+
+use super::answers::{self, Came, Expected};
+use super::scene::{Missing, Pending, Played, Scene, Stop};
+use crate::case::model::{
+    Answers, Call, Check, Content, Expect, Open, Pipeline, PipelineFrame, PipelineHow, Send, Step, Template,
+};
+use crate::check::pattern::Pattern;
+use crate::record::Place;
+use crate::session::{Gone, Reply, Session, Ticket, request_message};
+use crate::time_limits;
+use crate::wire::{Id, Json, Object, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The standing cases that own silence and death during ordinary requests.
+const OWNS_SILENCE: &str = "json-rpc/every-request-answered";
+const OWNS_DEATH: &str = "stdio/keeps-running";
+
+pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
+    let session = scene.session(step)?;
+    let own = scene.resolve_params(&call.params)?;
+    let params = if call.bare { own } else { session.dialect.params(own) };
+    let id = scene.resolve_id(&call.id, &session)?;
+    if call.answers.is_none() && scene.knowledge.is_silent(&call.method) {
+        return Err(Stop::Unproven(Missing {
+            reason: format!("not reached: `{}` was met with silence before, so it was not asked again", call.method),
+            help: Some(format!("see `{OWNS_SILENCE}`")),
+        }));
+    }
+    scene.mark(&session);
+    let since = session.state().newest();
+    let deliberate = call.bare && session.dialect.is_stateless();
+    scene.deliberate |= deliberate || call.answers.is_some();
+    let ticket = match session.request(id, &call.method, params, deliberate).await {
+        Ok(ticket) => ticket,
+        Err(gone) => return Err(lost_call(scene, step, &session, &call.method, Some(gone))),
+    };
+    if let Some(wanted) = &call.answers {
+        let expected = Expected {
+            ids: std::slice::from_ref(&ticket.id),
+            since,
+            may_be_silent: answers::may_be_silent(wanted),
+        };
+        let came = answers::await_answer(scene, &session, &step.place, expected).await?;
+        keep_reply(scene, &came, call.as_name.as_deref());
+        answers::judge(scene, &session, &step.place, ticket.sequence, wanted, &came)?;
+        if let (false, Some(reply)) = (call.checks.is_empty(), scene.last_reply.clone()) {
+            scene.check(&call.checks, &reply)?;
+        }
+        return Ok(());
+    }
+    let limit = session.bounds.request;
+    let reply = session.answer(&ticket, limit).await;
+    if matches!(reply, Reply::Silence(_)) {
+        scene.knowledge.remember_silence(&call.method);
+    }
+    let object = accept(scene, step, &session, &ticket, reply, call.expect)?;
+    if let Some(name) = &call.as_name {
+        scene.bindings.set(name.clone(), object.clone());
+    }
+    conclude(scene, &call.checks, &object)
+}
+
+/// Without checks the step itself is the proof; otherwise only they are.
+fn conclude(scene: &mut Scene<'_>, checks: &[Check], object: &Json) -> Played {
+    scene.last_reply = Some(object.clone());
+    if checks.is_empty() {
+        scene.proven += 1;
+        return Ok(());
+    }
+    scene.check(checks, object)
+}
+
+fn keep_reply(scene: &mut Scene<'_>, came: &Came, name: Option<&str>) {
+    let object = match came {
+        Came::Result { result, .. } => Some(result.clone()),
+        Came::Error { error, .. } => Some(error.clone()),
+        Came::Acknowledged { params, .. } => Some(params.clone()),
+        Came::Silent => None,
+    };
+    if let (Some(name), Some(object)) = (name, &object) {
+        scene.bindings.set(name, object.clone());
+    }
+    scene.last_reply = object;
+}
+
+fn lost_call(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    session: &Session,
+    method: &str,
+    gone: Option<Gone>,
+) -> Stop {
+    let owner = if gone.is_some() { OWNS_DEATH } else { OWNS_SILENCE };
+    scene.lost(&step.place, session, &format!("an answer to `{method}`"), gone.as_ref(), owner)
+}
+
+/// The object of the reply that was expected: the result or the error.
+fn accept(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    session: &Arc<Session>,
+    ticket: &Ticket,
+    reply: Reply,
+    expect: Expect,
+) -> Played<Json> {
+    match (reply, expect) {
+        (Reply::Result { result, sequence }, Expect::Result) => {
+            scene.show(session, vec![ticket.sequence, sequence]);
+            Ok(result)
+        }
+        (Reply::Error { error, sequence }, Expect::Error) => {
+            scene.show(session, vec![ticket.sequence, sequence]);
+            Ok(error)
+        }
+        (Reply::Result { sequence, .. }, Expect::Error) => {
+            scene.show(session, vec![ticket.sequence, sequence]);
+            Err(scene.fault(&step.place, format!("an error from `{}`", ticket.method), "a result"))
+        }
+        (Reply::Error { error, sequence }, Expect::Result) => {
+            scene.show(session, vec![ticket.sequence, sequence]);
+            let code = error.get("code").map_or_else(|| "without a code".to_owned(), Json::to_string);
+            Err(scene.fault(&step.place, format!("a result from `{}`", ticket.method), format!("error {code}")))
+        }
+        (Reply::Silence(_), _) => Err(lost_call(scene, step, session, &ticket.method, None)),
+        (Reply::Gone(gone), _) => Err(lost_call(scene, step, session, &ticket.method, Some(gone))),
+    }
+}
+
+pub async fn notify(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    method: &str,
+    params: &Option<Template>,
+    bare: bool,
+) -> Played {
+    let session = scene.session(step)?;
+    let params = scene.resolve_params(params)?;
+    scene.mark(&session);
+    scene.deliberate |= bare;
+    match session.notify(method, params).await {
+        Ok(sequence) => {
+            scene.show(&session, vec![sequence]);
+            Ok(())
+        }
+        Err(gone) => Err(lost_call(scene, step, &session, method, Some(gone))),
+    }
+}
+
+pub async fn send(scene: &mut Scene<'_>, step: &Step, send: &Send) -> Played {
+    let session = scene.session(step)?;
+    let (id, id2) = (session.fresh_id(), session.fresh_id());
+    let meta = session.dialect.meta_members();
+    scene.bindings.set("id", Json::from(&id));
+    scene.bindings.set("id2", Json::from(&id2));
+    scene.bindings.set("meta", meta.as_str());
+    scene.bindings.set("meta,", if meta.is_empty() { String::new() } else { format!("{meta},") }.as_str());
+    let text = |template: &Template| {
+        scene.bindings.resolve_text(template).map_err(super::scene::unresolved)
+    };
+    let frame = match &send.content {
+        Content::Text(template) => text(template)?.into_bytes(),
+        Content::Hex(bytes) => bytes.clone(),
+        Content::Long { head, fill, times, tail } => {
+            format!("{}{}{}", text(head)?, fill.repeat(*times), text(tail)?).into_bytes()
+        }
+    };
+    scene.mark(&session);
+    scene.deliberate |= send.deliberate;
+    let since = session.state().newest();
+    let sequence = match write_frame(&session, &frame, send).await {
+        Ok(sequence) => sequence,
+        Err(gone) => return Err(lost_call(scene, step, &session, "a frame", Some(gone))),
+    };
+    scene.show(&session, vec![sequence]);
+    let Some(wanted) = &send.answers else { return Ok(()) };
+    let expected = Expected { ids: &[id, id2], since, may_be_silent: answers::may_be_silent(wanted) };
+    let came = answers::await_answer(scene, &session, &step.place, expected).await?;
+    keep_reply(scene, &came, None);
+    answers::judge(scene, &session, &step.place, sequence, wanted, &came)
+}
+
+async fn write_frame(session: &Session, frame: &[u8], send: &Send) -> Result<u64, Gone> {
+    let mut line = frame.to_vec();
+    line.push(b'\n');
+    if send.chunks <= 1 {
+        return session.write(line, &[frame], send.deliberate).await;
+    }
+    let size = line.len().div_ceil(send.chunks).max(1);
+    let mut pieces = line.chunks(size);
+    let first = pieces.next().unwrap_or_default().to_vec();
+    let sequence = session.write(first, &[frame], send.deliberate).await?;
+    for piece in pieces {
+        tokio::time::sleep(send.pause).await;
+        session.write_piece(piece.to_vec()).await?;
+    }
+    Ok(sequence)
+}
+
+/// What a frame of a pipeline is owed.
+struct Owed<'a> {
+    id: Id,
+    method: &'a str,
+    answers: &'a Answers,
+    name: Option<&'a str>,
+}
+
+pub async fn pipeline(scene: &mut Scene<'_>, step: &Step, pipeline: &Pipeline) -> Played {
+    let session = scene.session(step)?;
+    let mut owed = Vec::new();
+    let mut frames = Vec::new();
+    for frame in &pipeline.frames {
+        let message = match frame {
+            PipelineFrame::Call { method, params, answers, as_name } => {
+                let id = session.fresh_id();
+                let params = session.dialect.params(scene.resolve_params(params)?);
+                let message = request_message(&id, method, params);
+                owed.push(Owed { id, method, answers, name: as_name.as_deref() });
+                message
+            }
+            PipelineFrame::Notify { method, params } => {
+                let mut message = json!({ "jsonrpc": "2.0", "method": method.as_str() });
+                if let (Some(params), Some(object)) = (scene.resolve_params(params)?, message.as_object_mut()) {
+                    object.push("params", params);
+                }
+                message
+            }
+        };
+        frames.push(message);
+    }
+    scene.mark(&session);
+    scene.deliberate = true;
+    let since = session.state().newest();
+    let is_batch = pipeline.how == PipelineHow::Batch;
+    if is_batch {
+        frames = vec![Json::Array(frames)];
+    }
+    let texts: Vec<Vec<u8>> = frames.iter().map(|frame| frame.to_string().into_bytes()).collect();
+    let written = write_all(&session, &texts, pipeline.how == PipelineHow::OneWrite).await;
+    let sent = written.map_err(|gone| lost_call(scene, step, &session, "a pipeline", Some(gone)))?;
+    if owed.is_empty() {
+        return expect_nothing(scene, step, &session, since, sent).await;
+    }
+    for owed in owed {
+        let expected = Expected { ids: std::slice::from_ref(&owed.id), since, may_be_silent: false };
+        let came = answers::await_answer(scene, &session, &step.place, expected).await?;
+        keep_reply(scene, &came, owed.name);
+        answers::judge(scene, &session, &step.place, sent, owed.answers, &came)
+            .map_err(|stop| name_request(stop, owed.method))?;
+    }
+    if is_batch { expect_no_more(scene, step, &session, since, sent, &pipeline.frames).await } else { Ok(()) }
+}
+
+fn name_request(stop: Stop, method: &str) -> Stop {
+    match stop {
+        Stop::Breach(mut finding) => {
+            finding.notes.push(format!("the request in question is `{method}`"));
+            Stop::Breach(finding)
+        }
+        other => other,
+    }
+}
+
+async fn write_all(session: &Session, frames: &[Vec<u8>], at_once: bool) -> Result<u64, Gone> {
+    let line = |frame: &[u8]| [frame, b"\n"].concat();
+    if at_once {
+        let bytes = frames.iter().flat_map(|frame| line(frame)).collect();
+        let recorded: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
+        return session.write(bytes, &recorded, false).await;
+    }
+    let mut sequence = 0;
+    for frame in frames {
+        sequence = session.write(line(frame), &[frame], false).await?;
+    }
+    Ok(sequence)
+}
+
+/// After a batch of notifications: no answer, not even an empty one.
+async fn expect_nothing(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    session: &Arc<Session>,
+    since: u64,
+    sent: u64,
+) -> Played {
+    let expected = Expected { ids: &[], since, may_be_silent: true };
+    let came = answers::await_answer(scene, session, &step.place, expected).await?;
+    let silence = Answers { pass: vec![crate::case::model::Answer::Silent], ..Answers::default() };
+    answers::judge(scene, session, &step.place, sent, &silence, &came)?;
+    no_stray_array(scene, step, session, since, sent, 0)
+}
+
+/// After a batch: as many answers as requests, and none besides.
+async fn expect_no_more(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    session: &Arc<Session>,
+    since: u64,
+    sent: u64,
+    frames: &[PipelineFrame],
+) -> Played {
+    tokio::time::sleep(time_limits::SETTLE).await;
+    let calls = frames.iter().filter(|frame| matches!(frame, PipelineFrame::Call { .. })).count();
+    no_stray_array(scene, step, session, since, sent, calls)
+}
+
+/// Counts what came inside arrays since the batch, empty arrays included.
+fn no_stray_array(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    session: &Arc<Session>,
+    since: u64,
+    sent: u64,
+    allowed: usize,
+) -> Played {
+    let (members, empty) = {
+        let state = session.state();
+        let members = state.inbox.iter().filter(|arrival| arrival.sequence > since && arrival.in_batch).count();
+        let empty = state.transcript.entries.iter().find(|entry| {
+            entry.sequence > since
+                && entry.channel == crate::transcript::Channel::Stdout
+                && entry.bytes.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().eq(*b"[]")
+        });
+        (members, empty.map(|entry| entry.sequence))
+    };
+    if let Some(sequence) = empty {
+        scene.show(session, vec![sent, sequence]);
+        return Err(scene.fault(&step.place, "no answer to notifications", "an empty array"));
+    }
+    if members > allowed {
+        return Err(scene.fault(&step.place, format!("{allowed} answers to the batch"), members.to_string()));
+    }
+    Ok(())
+}
+
+/// The verb `pages`, taken apart.
+pub struct Paging<'a> {
+    pub method: &'a str,
+    pub collect: &'a Pattern,
+    pub as_name: &'a str,
+    pub pages_as: Option<&'a str>,
+    pub at_most: usize,
+    pub checks: &'a [Check],
+}
+
+pub async fn pages(scene: &mut Scene<'_>, step: &Step, paging: Paging<'_>) -> Played {
+    let session = scene.session(step)?;
+    scene.mark(&session);
+    let mut cursor: Option<Json> = None;
+    let mut seen: Vec<Json> = Vec::new();
+    let mut collected = Vec::new();
+    let mut results = Vec::new();
+    loop {
+        if results.len() >= paging.at_most {
+            return Err(Stop::Unproven(Missing::because(format!(
+                "`{}` has more than {} pages",
+                paging.method, paging.at_most
+            ))));
+        }
+        let page = page(scene, step, &session, paging.method, cursor.take()).await?;
+        scene.last_reply = Some(page.clone());
+        scene.check(paging.checks, &page)?;
+        collected.extend(paging.collect.select(&page).into_iter().map(|(_, value)| value.clone()));
+        let next = page.get("nextCursor").filter(|next| !next.is_null()).cloned();
+        if paging.pages_as.is_some() {
+            results.push(page);
+        } else {
+            results.push(Json::Null);
+        }
+        let Some(next) = next else { break };
+        if seen.iter().any(|known| known.same(&next)) {
+            return Err(scene.fault(&step.place, "each cursor to lead on", format!("the cursor {next} again")));
+        }
+        seen.push(next.clone());
+        cursor = Some(next);
+    }
+    if paging.checks.is_empty() {
+        scene.proven += 1;
+    }
+    scene.bindings.set(paging.as_name, Json::Array(collected));
+    if let Some(name) = paging.pages_as {
+        scene.bindings.set(name, Json::Array(results));
+    }
+    Ok(())
+}
+
+/// One page of a list.
+async fn page(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    session: &Arc<Session>,
+    method: &str,
+    cursor: Option<Json>,
+) -> Played<Json> {
+    let params = cursor.map(|cursor| {
+        let mut params = Object::new();
+        params.push("cursor", cursor);
+        Json::Object(params)
+    });
+    if scene.knowledge.is_silent(method) {
+        return Err(lost_call(scene, step, session, method, None));
+    }
+    let sent = session.request(session.fresh_id(), method, session.dialect.params(params), false).await;
+    let ticket = sent.map_err(|gone| lost_call(scene, step, session, method, Some(gone)))?;
+    let reply = session.answer(&ticket, session.bounds.request).await;
+    if matches!(reply, Reply::Silence(_)) {
+        scene.knowledge.remember_silence(method);
+    }
+    accept(scene, step, session, &ticket, reply, Expect::Result)
+}
+
+pub async fn begin(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    name: &str,
+    method: &str,
+    params: Option<Json>,
+    progress: bool,
+    id: &Option<Template>,
+) -> Played {
+    let session = scene.session(step)?;
+    let id = scene.resolve_id(id, &session)?;
+    let progress_token = progress.then(|| Json::from(format!("progress-{name}").as_str()));
+    let params = match &progress_token {
+        Some(token) => {
+            let mut params = params.unwrap_or_else(|| Json::Object(Object::new()));
+            let mut meta = Object::new();
+            meta.push("progressToken", token.clone());
+            if let Some(object) = params.as_object_mut() {
+                object.push("_meta", meta);
+            }
+            Some(params)
+        }
+        None => params,
+    };
+    scene.mark(&session);
+    let sent = session.request(id, method, session.dialect.params(params), false).await;
+    let ticket = sent.map_err(|gone| lost_call(scene, step, &session, method, Some(gone)))?;
+    scene.show(&session, vec![ticket.sequence]);
+    scene.pending.insert(name.to_owned(), Pending { ticket, session, progress_token });
+    Ok(())
+}
+
+pub async fn await_pending(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    request: &str,
+    within: Option<Duration>,
+    expect: Expect,
+    checks: &[Check],
+) -> Played {
+    let pending = pending(scene, request)?;
+    let limit = within.unwrap_or(pending.session.bounds.request);
+    let reply = pending.session.answer(&pending.ticket, limit).await;
+    let object = accept(scene, step, &pending.session, &pending.ticket, reply, expect)?;
+    conclude(scene, checks, &object)
+}
+
+pub fn pending(scene: &Scene<'_>, request: &str) -> Played<Pending> {
+    let found = scene.pending.get(request).cloned();
+    found.ok_or_else(|| Stop::Broken(format!("no request is called `{request}`")))
+}
+
+pub async fn cancel(scene: &mut Scene<'_>, step: &Step, pending: &Pending) -> Played {
+    let mut params = Object::new();
+    params.push("requestId", &pending.ticket.id);
+    scene.mark(&pending.session);
+    match pending.session.notify("notifications/cancelled", Some(Json::Object(params))).await {
+        Ok(_) => Ok(()),
+        Err(gone) => Err(lost_call(scene, step, &pending.session, "notifications/cancelled", Some(gone))),
+    }
+}
+
+/// A further session under a name, or the opening of the case's own.
+pub async fn open(scene: &mut Scene<'_>, step: &Step, open: &Open) -> Played {
+    let revision = scene.knowledge.revision;
+    let begun = scene.sources.begin(revision, &scene.case.name).await;
+    let session = Arc::new(begun.map_err(|error| Stop::Broken(error.to_string()))?);
+    session.attribute(Some(&scene.case.name));
+    scene.enter(&session);
+    match &open.as_name {
+        Some(name) => {
+            scene.others.insert(name.clone(), session.clone());
+        }
+        None => scene.own = Some(session.clone()),
+    }
+    if session.dialect.is_stateless() && open.params.is_none() {
+        return Ok(());
+    }
+    let params = match &open.params {
+        Some(params) => scene.resolve(params)?,
+        None => session.dialect.initialize_params(),
+    };
+    let deliberate = open.params.is_some();
+    let is_step = open.as_name.is_none();
+    scene.deliberate |= is_step && open.answers.is_some();
+    let id = scene.resolve_id(&open.id, &session)?;
+    let sent = session.request(id, "initialize", Some(params), deliberate).await;
+    let ticket = sent.map_err(|gone| lost_call(scene, step, &session, "initialize", Some(gone)))?;
+    let reply = session.answer(&ticket, scene.sources.start).await;
+    if let Some(wanted) = &open.answers {
+        let came = match reply {
+            Reply::Result { result, sequence } => Came::Result { result, sequence },
+            Reply::Error { error, sequence } => {
+                let code = error.get("code").and_then(Json::as_i64);
+                Came::Error { code, with_id: true, error, sequence }
+            }
+            Reply::Silence(_) => Came::Silent,
+            Reply::Gone(gone) => return Err(lost_call(scene, step, &session, "initialize", Some(gone))),
+        };
+        keep_reply(scene, &came, None);
+        answers::judge(scene, &session, &step.place, ticket.sequence, wanted, &came)?;
+        if let Came::Result { result, .. } = &came
+            && !open.checks.is_empty()
+        {
+            scene.check(&open.checks, result)?;
+        }
+        if !matches!(came, Came::Result { .. }) {
+            return Ok(());
+        }
+    } else {
+        let result = accept(scene, step, &session, &ticket, reply, Expect::Result)?;
+        conclude(scene, &open.checks, &result)?;
+    }
+    if open.initialized {
+        let sent = session.notify("notifications/initialized", None).await;
+        sent.map_err(|gone| lost_call(scene, step, &session, "notifications/initialized", Some(gone)))?;
+    }
+    Ok(())
+}
+
+/// The server still answers, in the same process.
+pub async fn alive(scene: &mut Scene<'_>, step: &Step) -> Played {
+    let session = scene.session(step)?;
+    let before = session.state().newest();
+    let reply = session.liveness().await;
+    let sent = {
+        let state = session.state();
+        let later = state.transcript.entries.iter().find(|entry| entry.sequence > before);
+        later.map(|entry| entry.sequence)
+    };
+    match reply {
+        Reply::Result { .. } => {
+            scene.proven += 1;
+            Ok(())
+        }
+        Reply::Error { sequence, error } => {
+            let mut entries: Vec<u64> = sent.into_iter().collect();
+            entries.push(sequence);
+            scene.show(&session, entries);
+            let code = error.get("code").map_or_else(String::new, |code| format!(" {code}"));
+            let what = format!("`{}` to be answered by a result", session.dialect.liveness_method());
+            Err(scene.fault(&step.place, what, format!("error{code}")))
+        }
+        Reply::Silence(_) => Err(lost_place(scene, &step.place, &session, None)),
+        Reply::Gone(gone) => Err(lost_place(scene, &step.place, &session, Some(gone))),
+    }
+}
+
+/// The end of the server where only the liveness probe was asked.
+pub fn lost_place(scene: &mut Scene<'_>, place: &Place, session: &Session, gone: Option<Gone>) -> Stop {
+    let owner = if gone.is_some() { OWNS_DEATH } else { OWNS_SILENCE };
+    scene.lost(place, session, "the server to live on and answer", gone.as_ref(), owner)
+}
