@@ -6,7 +6,7 @@
 
 use crate::dialect::Dialect;
 use crate::peer::{Incoming, Outgoing, Peer};
-use crate::record::{Excerpt, Direction, Transport};
+use crate::record::{Direction, Excerpt, Transport};
 use crate::time_limits;
 use crate::transcript::{Channel, Ending, Entry, Exit, Head, Transcript};
 use crate::wire::{self, Id, Json, Limits, Message, Reading, json};
@@ -100,8 +100,14 @@ pub struct Ticket {
 /// What became of a request.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    Result { result: Json, sequence: u64 },
-    Error { error: Json, sequence: u64 },
+    Result {
+        result: Json,
+        sequence: u64,
+    },
+    Error {
+        error: Json,
+        sequence: u64,
+    },
     /// The server runs, and did not answer within this time.
     Silence(Duration),
     /// Nothing more can come.
@@ -367,11 +373,7 @@ impl State {
         if self.flooded {
             return Some(Gone::Flooded);
         }
-        match self.exit {
-            Some(exit) => Some(Gone::Exited(exit)),
-            // The exit is told soon after; waiting for it makes the better message.
-            None => None,
-        }
+        self.exit.map(Gone::Exited)
     }
 
     fn gone_for_writing(&self) -> Option<Gone> {

@@ -166,7 +166,8 @@ impl Conversation {
                     self.last_method = Some(method.clone());
                     self.initialized |= method == "notifications/initialized";
                     if method == "notifications/cancelled"
-                        && let Some(id) = params.as_ref().and_then(|params| Id::from_json(params.get("requestId")?))
+                        && let Some(id) =
+                            params.as_ref().and_then(|params| Id::from_json(params.get("requestId")?))
                         && let Some(asked) = self.asked.iter_mut().rev().find(|asked| asked.id == id)
                     {
                         asked.cancelled = true;
@@ -261,7 +262,9 @@ impl Conversation {
         let asked = answered.map(|index| &self.asked[index]);
         let empty = Json::Object(Object::new());
         let (kind, method, value) = match message {
-            Message::Result { result, .. } => (Kind::Result, asked.map(|asked| asked.method.as_str()), result),
+            Message::Result { result, .. } => {
+                (Kind::Result, asked.map(|asked| asked.method.as_str()), result)
+            }
             Message::Error { error, .. } => (Kind::Error, asked.map(|asked| asked.method.as_str()), error),
             Message::Notification { method, params } => {
                 (Kind::Notification, Some(method.as_str()), params.as_ref().unwrap_or(&empty))
@@ -278,7 +281,15 @@ impl Conversation {
             let facts = facts.clone();
             meet(&Observed { kind, method, value, facts, request, sent, got: Some(got) });
         }
-        meet(&Observed { kind: Kind::Message, method: None, value: whole, facts, request, sent, got: Some(got) });
+        meet(&Observed {
+            kind: Kind::Message,
+            method: None,
+            value: whole,
+            facts,
+            request,
+            sent,
+            got: Some(got),
+        });
         self.settle(message, answered);
     }
 
@@ -339,7 +350,10 @@ impl Conversation {
             facts.push("token", self.token(params.and_then(|params| params.get("progressToken"))));
         }
         if method == "notifications/cancelled" {
-            facts.push("cancels", self.cancels(params.and_then(|params| Id::from_json(params.get("requestId")?))));
+            facts.push(
+                "cancels",
+                self.cancels(params.and_then(|params| Id::from_json(params.get("requestId")?))),
+            );
         }
     }
 
@@ -456,9 +470,9 @@ impl Conversation {
         }
         let heard: Object =
             self.heard.iter().map(|(method, count)| (method.as_str(), Json::from(*count))).collect();
-        let exit = self.exit.map(
-            |exit| json!({ "status": exit.status, "signal": exit.signal, "by_us": exit.by_us }),
-        );
+        let exit = self
+            .exit
+            .map(|exit| json!({ "status": exit.status, "signal": exit.signal, "by_us": exit.by_us }));
         let died_after = if self.died { self.last_method.as_deref() } else { None };
         let value = json!({
             "died": self.died,

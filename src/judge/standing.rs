@@ -55,7 +55,8 @@ impl Sighting {
     }
 
     pub fn outcome(&self) -> Outcome {
-        let gravest = self.findings.iter().map(|finding| finding.outcome).max_by_key(|outcome| outcome.gravity());
+        let gravest =
+            self.findings.iter().map(|finding| finding.outcome).max_by_key(|outcome| outcome.gravity());
         match gravest {
             Some(outcome) => outcome,
             None if self.observations > 0 => Outcome::Pass,
@@ -140,7 +141,8 @@ fn finding(
 ) -> Finding {
     let entries = [observed.sent, observed.got];
     let frames = entries.iter().flatten().filter_map(|sequence| transcript.excerpt(*sequence)).collect();
-    let mut notes = vec![format!("in conversation {} ({})", transcript.head.conversation, transcript.head.purpose)];
+    let mut notes =
+        vec![format!("in conversation {} ({})", transcript.head.conversation, transcript.head.purpose)];
     if observed.kind == Kind::Session {
         notes.extend(end_notes(transcript));
     }

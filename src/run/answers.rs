@@ -24,9 +24,9 @@ impl Came {
     fn sequence(&self) -> Option<u64> {
         match self {
             Self::Silent => None,
-            Self::Result { sequence, .. } | Self::Error { sequence, .. } | Self::Acknowledged { sequence, .. } => {
-                Some(*sequence)
-            }
+            Self::Result { sequence, .. }
+            | Self::Error { sequence, .. }
+            | Self::Acknowledged { sequence, .. } => Some(*sequence),
         }
     }
 
@@ -36,7 +36,10 @@ impl Came {
             Self::Result { .. } => "a result".to_owned(),
             Self::Acknowledged { .. } => "an acknowledgement".to_owned(),
             Self::Error { code, with_id, .. } => {
-                let code = code.map_or_else(|| "an error without an integer code".to_owned(), |code| format!("error {code}"));
+                let code = code.map_or_else(
+                    || "an error without an integer code".to_owned(),
+                    |code| format!("error {code}"),
+                );
                 if *with_id { code } else { format!("{code} without the request's id") }
             }
         }

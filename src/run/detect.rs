@@ -24,11 +24,20 @@ pub struct Opened {
 pub enum Opening {
     Spoken(Opened),
     /// The server does not speak it, and said so in a lawful way.
-    NotSpoken { reason: String, session: Option<Arc<Session>> },
+    NotSpoken {
+        reason: String,
+        session: Option<Arc<Session>>,
+    },
     /// It answered, and wrongly.
-    Wrong { reason: String, session: Arc<Session> },
+    Wrong {
+        reason: String,
+        session: Arc<Session>,
+    },
     /// It gave no reply at all.
-    NoReply { reason: String, session: Arc<Session> },
+    NoReply {
+        reason: String,
+        session: Arc<Session>,
+    },
     /// It could not be started.
     NotStarted(LaunchError),
 }
@@ -62,7 +71,10 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     let result = match reply {
         Reply::Result { result, .. } => result,
         Reply::Error { error, .. } => {
-            return Opening::Wrong { reason: format!("`initialize` was answered by {}", error_name(&error)), session };
+            return Opening::Wrong {
+                reason: format!("`initialize` was answered by {}", error_name(&error)),
+                session,
+            };
         }
         Reply::Silence(limit) => {
             let reason = format!("no reply to `initialize` within {} s", limit.as_secs());
@@ -75,11 +87,16 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     let agreed = agreed.filter(|revision| revision.era() == Era::Stateful);
     let (Some(agreed), Some(Json::Object(_))) = (agreed, result.get("capabilities")) else {
         let what = match version {
-            Some(version) if agreed.is_none() => format!("`{}`, a version unknown to this suite", clipped(&version)),
+            Some(version) if agreed.is_none() => {
+                format!("`{}`, a version unknown to this suite", clipped(&version))
+            }
             Some(_) => "no `capabilities`".to_owned(),
             None => "no `protocolVersion`".to_owned(),
         };
-        return Opening::Wrong { reason: format!("`initialize` was answered by a result with {what}"), session };
+        return Opening::Wrong {
+            reason: format!("`initialize` was answered by a result with {what}"),
+            session,
+        };
     };
     let session = speak(session, agreed);
     if session.notify("notifications/initialized", None).await.is_err() {
@@ -155,7 +172,9 @@ async fn refused(session: Arc<Session>, error: Json) -> Opening {
     let name = error_name(&error);
     let listed = session.call("resources/list", None).await;
     match listed {
-        Reply::Result { result, .. } if result.get("resultType").is_some() || result.get("ttlMs").is_some() => {
+        Reply::Result { result, .. }
+            if result.get("resultType").is_some() || result.get("ttlMs").is_some() =>
+        {
             let knowledge = Knowledge::new(Revision::R2026_07_28, json!({ "resources": {} }), None);
             Opening::Spoken(Opened { session, knowledge })
         }
@@ -168,9 +187,12 @@ async fn refused(session: Arc<Session>, error: Json) -> Opening {
 
 /// A server that went away without a message gave no reply; one that wrote something else first answered wrongly.
 fn no_reply_or_wrong(session: Arc<Session>, gone: &Gone, what: &str) -> Opening {
-    let wrote = session.state().transcript.entries.iter().any(|entry| {
-        entry.channel == crate::transcript::Channel::Stdout
-    });
+    let wrote = session
+        .state()
+        .transcript
+        .entries
+        .iter()
+        .any(|entry| entry.channel == crate::transcript::Channel::Stdout);
     let reason = format!("{gone} while {what} was pending");
     if wrote { Opening::Wrong { reason, session } } else { Opening::NoReply { reason, session } }
 }

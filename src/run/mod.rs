@@ -108,7 +108,8 @@ pub async fn check(sources: Arc<Sources>, suite: Arc<Suite>, settings: Settings,
         openings = detect::detect(&sources, preferred) => Some(openings),
         () = settings.cut.happens() => None,
     };
-    let mut run = Run { sources, suite, settings, harvests: BTreeMap::new(), spoken: Vec::new(), jobs: Vec::new() };
+    let mut run =
+        Run { sources, suite, settings, harvests: BTreeMap::new(), spoken: Vec::new(), jobs: Vec::new() };
     let mut unreachable = None;
     let mut server = None;
     if let Some((stateful, stateless)) = openings {
@@ -154,7 +155,10 @@ impl Run {
     ) -> Option<Unreachable> {
         let modern = matches!(stateless, Opening::Spoken(_));
         let legacy = matches!(stateful, Opening::Spoken(_));
-        if !modern && !legacy && let Some(unreachable) = unreachable(&stateful, &stateless).await {
+        if !modern
+            && !legacy
+            && let Some(unreachable) = unreachable(&stateful, &stateless).await
+        {
             self.mark_unspoken(&unreachable.reason);
             return Some(unreachable);
         }
@@ -238,7 +242,13 @@ impl Run {
                     other => part_with(other).await,
                 }
             };
-            self.spoken.push(Spoken { revision, reason: Some(reason), wrong: false, knowledge: None, listed: true });
+            self.spoken.push(Spoken {
+                revision,
+                reason: Some(reason),
+                wrong: false,
+                knowledge: None,
+                listed: true,
+            });
         }
         if let Some(opened) = opened {
             opened.session.finish().await;
@@ -274,7 +284,9 @@ impl Run {
             _ => Revision::NEWEST_STATEFUL,
         };
         let (reason, session) = match opening {
-            Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => (reason, Some(session)),
+            Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => {
+                (reason, Some(session))
+            }
             Opening::NotSpoken { reason, session } => (reason, session),
             Opening::NotStarted(error) => (error.to_string(), None),
             Opening::Spoken(opened) => (String::new(), Some(opened.session)),
@@ -286,7 +298,13 @@ impl Run {
             stage.part(&session, &mut harvest).await;
         }
         self.harvests.entry(revision).or_default().join(harvest);
-        self.spoken.push(Spoken { revision, reason: Some(reason), wrong: true, knowledge: None, listed: true });
+        self.spoken.push(Spoken {
+            revision,
+            reason: Some(reason),
+            wrong: true,
+            knowledge: None,
+            listed: true,
+        });
         let opening_cases = stage.jobs(None).into_iter().filter(|job| match job {
             pool::Job::Alone(index) => pool::opens_itself(self.suite.entry(*index).case),
             pool::Job::Shared { .. } => false,
@@ -301,7 +319,9 @@ impl Run {
             // Nobody asked for that revision by name: one line, no rows.
             Wanted::Auto => Revision::of(era).next_back().into_iter().collect(),
             Wanted::All => Revision::of(era).collect(),
-            Wanted::One(revision) => Some(revision).filter(|revision| revision.era() == era).into_iter().collect(),
+            Wanted::One(revision) => {
+                Some(revision).filter(|revision| revision.era() == era).into_iter().collect()
+            }
         };
         let listed = self.settings.wanted != Wanted::Auto;
         for revision in wanted {
@@ -340,7 +360,10 @@ impl Run {
             match joined {
                 Ok((revision, harvest)) => self.harvests.entry(revision).or_default().join(harvest),
                 Err(error) => {
-                    let harvest = Harvest { own_defects: vec![format!("a job ended badly: {error}")], ..Harvest::default() };
+                    let harvest = Harvest {
+                        own_defects: vec![format!("a job ended badly: {error}")],
+                        ..Harvest::default()
+                    };
                     self.harvests.entry(Revision::NEWEST).or_default().join(harvest);
                 }
             }
@@ -364,7 +387,8 @@ async fn part_with(opening: Opening) -> String {
 
 /// Neither era spoken: was there no reply at all, or wrong ones?
 async fn unreachable(stateful: &Opening, stateless: &Opening) -> Option<Unreachable> {
-    let said_nothing = |opening: &Opening| matches!(opening, Opening::NoReply { .. } | Opening::NotStarted(_));
+    let said_nothing =
+        |opening: &Opening| matches!(opening, Opening::NoReply { .. } | Opening::NotStarted(_));
     if !said_nothing(stateful) || !said_nothing(stateless) {
         return None;
     }

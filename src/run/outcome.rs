@@ -58,9 +58,10 @@ pub fn record(mut run: Run<'_>) -> Record {
         rows(&run, spoken, harvest, &mut cases);
     }
     let name_of = |server: &Json, member: &str| server.get(member).and_then(Json::as_str).map(str::to_owned);
-    let server = run.server.as_ref().and_then(|server| {
-        Some((name_of(server, "name")?, name_of(server, "version").unwrap_or_default()))
-    });
+    let server = run
+        .server
+        .as_ref()
+        .and_then(|server| Some((name_of(server, "name")?, name_of(server, "version").unwrap_or_default())));
     let revisions = run.spoken.iter().map(|spoken| RevisionRecord {
         revision: spoken.revision,
         spoken: spoken.reason.is_none(),
@@ -138,7 +139,12 @@ fn not_reached(spoken: &Spoken) -> Missing {
 }
 
 fn not_played(run: &Run<'_>, spoken: &Spoken, entry: Entry<'_>, is_standing: bool) -> Ending {
-    let ending = |outcome, missing| Ending { outcome, missing: Some(missing), sighting: Sighting::default(), spoilt: false };
+    let ending = |outcome, missing| Ending {
+        outcome,
+        missing: Some(missing),
+        sighting: Sighting::default(),
+        spoilt: false,
+    };
     match (&spoken.reason, &spoken.knowledge) {
         (Some(reason), _) if !spoken.wrong => {
             let reason = format!("the server does not speak {}: {reason}", spoken.revision);

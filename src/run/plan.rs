@@ -59,8 +59,7 @@ fn capability_name(capability: Capability) -> &'static str {
 
 /// The scripted cases of one session kind, in the order of the catalogue.
 pub fn scripted<'c>(entries: &[Entry<'c>], kind: SessionKind) -> Vec<Entry<'c>> {
-    let meant = |entry: &&Entry<'c>| {
-        matches!(entry.case.body, Body::Scripted { .. }) && entry.case.session == kind
-    };
+    let meant =
+        |entry: &&Entry<'c>| matches!(entry.case.body, Body::Scripted { .. }) && entry.case.session == kind;
     entries.iter().filter(meant).copied().collect()
 }

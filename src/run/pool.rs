@@ -57,7 +57,8 @@ impl Stage {
     /// The jobs of this revision. `session` is the one that the opening left.
     pub fn jobs(&self, session: Option<Arc<Session>>) -> Vec<Job> {
         let mut jobs = Vec::new();
-        let applies = |index: &usize| plan::decide(self.suite.entry(*index), &self.knowledge) == Decision::Run;
+        let applies =
+            |index: &usize| plan::decide(self.suite.entry(*index), &self.knowledge) == Decision::Run;
         let of = |kind| self.scripted(kind).into_iter().filter(applies).collect::<Vec<_>>();
         // The calm session is always there, even without cases: it is the base conversation that standing
         // cases look at.
@@ -132,7 +133,8 @@ impl Stage {
                 let alone = self.play_alone(index, harvest).await;
                 if failed && alone.sighting.findings.is_empty() {
                     let mut alone = alone;
-                    let reason = format!("order-dependent: {} on the shared session, not alone", ending.outcome);
+                    let reason =
+                        format!("order-dependent: {} on the shared session, not alone", ending.outcome);
                     alone.missing.get_or_insert(Missing::because(reason));
                     ending = alone;
                 } else {
@@ -216,7 +218,9 @@ impl Stage {
                 Err((reason, Some(opened.session)))
             }
             Opening::NotSpoken { reason, session } => Err((reason, session)),
-            Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => Err((reason, Some(session))),
+            Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => {
+                Err((reason, Some(session)))
+            }
             Opening::NotStarted(error) => Err((error.to_string(), None)),
         }
     }

@@ -209,7 +209,10 @@ impl<'a> Scene<'a> {
     pub fn session(&self, step: &Step) -> Played<Arc<Session>> {
         match &step.on {
             Some(name) => self.others.get(name).cloned().ok_or_else(|| {
-                Stop::Broken(format!("no session is called `{name}` ({}:{})", step.place.file, step.place.line))
+                Stop::Broken(format!(
+                    "no session is called `{name}` ({}:{})",
+                    step.place.file, step.place.line
+                ))
             }),
             None => self.own.clone().ok_or_else(|| {
                 Stop::Broken(format!(
@@ -276,7 +279,12 @@ impl<'a> Scene<'a> {
         Stop::Breach(Box::new(self.fault_finding(place, expected, got)))
     }
 
-    pub fn fault_finding(&self, place: &Place, expected: impl Into<String>, got: impl Into<String>) -> Finding {
+    pub fn fault_finding(
+        &self,
+        place: &Place,
+        expected: impl Into<String>,
+        got: impl Into<String>,
+    ) -> Finding {
         let (expected, got) = (expected.into(), got.into());
         let mut finding = self.finding(place, format!("expected {expected}, got {got}"));
         finding.expected = expected;
@@ -309,7 +317,14 @@ impl<'a> Scene<'a> {
 
     /// The server went away or stays silent. After a deliberate frame of this case that is its finding, and a
     /// failure whatever the row's verdict; otherwise the standing cases on answers and survival own it.
-    pub fn lost(&mut self, place: &Place, session: &Session, what: &str, gone: Option<&Gone>, owner: &str) -> Stop {
+    pub fn lost(
+        &mut self,
+        place: &Place,
+        session: &Session,
+        what: &str,
+        gone: Option<&Gone>,
+        owner: &str,
+    ) -> Stop {
         self.spoilt = true;
         let got = match gone {
             Some(gone) => gone.to_string(),

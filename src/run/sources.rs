@@ -59,7 +59,11 @@ impl Sources {
     }
 
     /// Starts a fresh server and begins a conversation with it; nothing is sent.
-    pub async fn begin(&self, revision: Revision, purpose: &str) -> Result<Session, crate::peer::LaunchError> {
+    pub async fn begin(
+        &self,
+        revision: Revision,
+        purpose: &str,
+    ) -> Result<Session, crate::peer::LaunchError> {
         let peer = self.launcher.launch().await?;
         let head = Head {
             conversation: self.conversations.fetch_add(1, Ordering::Relaxed) + 1,

@@ -42,9 +42,7 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
             let paging = talk::Paging { method: of, collect, as_name, pages_as, at_most: *at_most, checks };
             talk::pages(scene, step, paging).await
         }
-        Verb::Each { within, as_name, sample, steps } => {
-            each(scene, within, as_name, *sample, steps).await
-        }
+        Verb::Each { within, as_name, sample, steps } => each(scene, within, as_name, *sample, steps).await,
         Verb::Keep(names) => keep(scene, names),
         Verb::Follow { uri, as_name } => follow(scene, step, uri, as_name.as_deref()).await,
         Verb::Unfollow { uri } => unfollow(scene, step, uri).await,
@@ -85,9 +83,7 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
             scene.proven = proven;
             played
         }
-        Verb::Repeat { times, fail, advice, steps } => {
-            repeat(scene, *times, *fail, *advice, steps).await
-        }
+        Verb::Repeat { times, fail, advice, steps } => repeat(scene, *times, *fail, *advice, steps).await,
         Verb::Need { value, checks, otherwise } => need(scene, value, checks, otherwise),
         Verb::Check { value, checks, unless_heard } => {
             look(scene, step, value, checks, unless_heard.as_deref())
@@ -150,7 +146,12 @@ fn sampled(elements: Vec<Json>, sample: usize, seed: u64) -> Vec<Json> {
         .map(|index| if index + 1 == sample { count - 1 } else { index * count / sample })
         .map(|index| (index + shift) % count)
         .collect();
-    elements.into_iter().enumerate().filter(|(index, _)| chosen.contains(index)).map(|(_, value)| value).collect()
+    elements
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| chosen.contains(index))
+        .map(|(_, value)| value)
+        .collect()
 }
 
 fn keep(scene: &mut Scene<'_>, names: &[(String, Kept)]) -> Played {
@@ -185,7 +186,7 @@ async fn follow(scene: &mut Scene<'_>, step: &Step, uri: &Template, name: Option
     }
     let name = name.unwrap_or(&uri).to_owned();
     let filter = crate::wire::json!({ "resourceSubscriptions": [uri.as_str()] });
-    let pending = start_listening(scene, step, &name, Json::from(filter), None).await?;
+    let pending = start_listening(scene, step, &name, filter, None).await?;
     acknowledged(scene, step, &pending).await?;
     scene.proven += 1;
     scene.followed.insert(uri, pending);
@@ -238,7 +239,8 @@ async fn listen(scene: &mut Scene<'_>, step: &Step, wanted: &Listen) -> Played {
     let pending = match filter {
         Some(filter) => start_listening(scene, step, &wanted.as_name, filter, wanted.id.as_ref()).await?,
         None => {
-            talk::begin(scene, step, &wanted.as_name, "subscriptions/listen", None, false, &wanted.id).await?;
+            talk::begin(scene, step, &wanted.as_name, "subscriptions/listen", None, false, &wanted.id)
+                .await?;
             talk::pending(scene, &wanted.as_name)?
         }
     };
@@ -279,14 +281,16 @@ async fn acknowledged(scene: &mut Scene<'_>, step: &Step, pending: &Pending) -> 
     let acknowledgement = |state: &State| {
         state.inbox.iter().find_map(|arrival| match arrival.reading.message.as_ref()? {
             Message::Notification { method, params: Some(params) }
-                if method == "notifications/subscriptions/acknowledged" && tag_of(params).as_ref() == Some(&ticket.id) =>
+                if method == "notifications/subscriptions/acknowledged"
+                    && tag_of(params).as_ref() == Some(&ticket.id) =>
             {
                 Some((params.clone(), arrival.sequence))
             }
             _ => None,
         })
     };
-    let ended = |state: &State| state.answer_to(&ticket.id, ticket.sequence).is_some() || state.gone().is_some();
+    let ended =
+        |state: &State| state.answer_to(&ticket.id, ticket.sequence).is_some() || state.gone().is_some();
     session.wait(limit, |state| (acknowledgement(state).is_some() || ended(state)).then_some(())).await;
     let found = acknowledgement(&session.state());
     if let Some((params, sequence)) = found {
@@ -343,7 +347,9 @@ impl<'c> Filter<'c> {
     fn accepts(&self, scene: &Scene<'_>, arrival: &Arrival) -> Option<Json> {
         let message = arrival.reading.message.as_ref()?;
         let params = match (message, &self.kind) {
-            (Message::Notification { method, params }, HeardKind::Method(wanted)) if method == wanted => params.clone(),
+            (Message::Notification { method, params }, HeardKind::Method(wanted)) if method == wanted => {
+                params.clone()
+            }
             (Message::Notification { params, .. }, HeardKind::AnyNotification) => params.clone(),
             (Message::Notification { method, params }, HeardKind::ProgressOf(_))
                 if method == "notifications/progress" =>
@@ -409,7 +415,11 @@ async fn hear(scene: &mut Scene<'_>, step: &Step, hear: &Hear) -> Played {
         if let Some(gone) = gone {
             return Err(talk::lost_place(scene, &step.place, &session, Some(gone)));
         }
-        return Err(scene.fault(&step.place, filter.name(), format!("none within {} s", limit.as_secs_f32())));
+        return Err(scene.fault(
+            &step.place,
+            filter.name(),
+            format!("none within {} s", limit.as_secs_f32()),
+        ));
     };
     let conversation = session.state().transcript.head.conversation;
     let delay = arrival.at.saturating_sub(mark_time(scene, &session));
@@ -442,7 +452,9 @@ async fn quiet(scene: &mut Scene<'_>, step: &Step, window: &Quiet) -> Played {
     };
     if !input_ended && !matches!(filter.kind, HeardKind::Anything) {
         match session.liveness().await {
-            crate::session::Reply::Silence(_) => return Err(talk::lost_place(scene, &step.place, &session, None)),
+            crate::session::Reply::Silence(_) => {
+                return Err(talk::lost_place(scene, &step.place, &session, None));
+            }
             crate::session::Reply::Gone(gone) => {
                 return Err(talk::lost_place(scene, &step.place, &session, Some(gone)));
             }
@@ -470,8 +482,11 @@ async fn exits(scene: &mut Scene<'_>, step: &Step, within: Duration, status: Opt
     };
     match status {
         Some(wanted) if exit.status != Some(wanted) => {
-            let mut finding =
-                scene.fault_finding(&step.place, format!("the server to exit with status {wanted}"), format!("a server that {exit}"));
+            let mut finding = scene.fault_finding(
+                &step.place,
+                format!("the server to exit with status {wanted}"),
+                format!("a server that {exit}"),
+            );
             finding.notes = crate::judge::standing::end_notes(&session.state().transcript);
             Err(Stop::Breach(Box::new(finding)))
         }

@@ -84,10 +84,18 @@ async fn pull(scene: &mut Scene<'_>, session: &Arc<Session>, hook: &Hook, uri: O
         Hook::Tool { name, arguments } => {
             let params = json!({ "name": name.as_str(), "arguments": resolve(arguments)?.to_serde() });
             match session.call("tools/call", Some(params)).await {
-                Reply::Result { result, .. } if result.get("isError").and_then(Json::as_bool) != Some(true) => Ok(()),
-                Reply::Result { result, .. } => Err(missing_hook(format!("the tool `{name}` failed: {result}"))),
+                Reply::Result { result, .. }
+                    if result.get("isError").and_then(Json::as_bool) != Some(true) =>
+                {
+                    Ok(())
+                }
+                Reply::Result { result, .. } => {
+                    Err(missing_hook(format!("the tool `{name}` failed: {result}")))
+                }
                 Reply::Error { error, .. } => Err(missing_hook(format!("the tool `{name}` failed: {error}"))),
-                Reply::Silence(_) | Reply::Gone(_) => Err(missing_hook(format!("the tool `{name}` gave no answer"))),
+                Reply::Silence(_) | Reply::Gone(_) => {
+                    Err(missing_hook(format!("the tool `{name}` gave no answer")))
+                }
             }
         }
         Hook::Method { method, params } => {
@@ -112,9 +120,16 @@ async fn pull(scene: &mut Scene<'_>, session: &Arc<Session>, hook: &Hook, uri: O
 }
 
 async fn run(line: &[String]) -> Played {
-    let [program, arguments @ ..] = line else { return Err(missing_hook("the hook's command is empty".to_owned())) };
+    let [program, arguments @ ..] = line else {
+        return Err(missing_hook("the hook's command is empty".to_owned()));
+    };
     let mut command = tokio::process::Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
     match tokio::time::timeout(time_limits::HOOK, command.status()).await {
         Ok(Ok(status)) if status.success() => Ok(()),
         Ok(Ok(status)) => Err(missing_hook(format!("`{program}` ended with {status}"))),
@@ -143,13 +158,21 @@ pub async fn expand(
     match with {
         Some(values) => {
             for (variable, value) in values {
-                context.insert(variable.as_str(), scene.resolve_string(value)?);
+                let value = scene.resolve_string(value)?;
+                if variable == "*" {
+                    for variable in parsed.variables() {
+                        context.insert(variable.as_str(), value.clone());
+                    }
+                } else {
+                    context.insert(variable.as_str(), value);
+                }
             }
         }
         None => {
             let session = scene.session(step)?;
             let mut chosen: Vec<(String, String)> = Vec::new();
-            let variables: Vec<String> = parsed.variables().map(|variable| variable.as_str().to_owned()).collect();
+            let variables: Vec<String> =
+                parsed.variables().map(|variable| variable.as_str().to_owned()).collect();
             for variable in variables {
                 let Some(value) = value_of(scene, &session, &text, &variable, &chosen).await else {
                     return Err(Stop::Unproven(Missing {
@@ -225,7 +248,10 @@ pub fn absent_like(scene: &Scene<'_>, uri: &Template, outside: Option<&Template>
         !templates.iter().filter_map(Json::as_str).any(|template| may_match(template, candidate))
     };
     candidates.iter().find(outside_all).cloned().ok_or_else(|| {
-        Stop::Skip("every URI that looks absent matches a listed template; name one as `absent` in litmus.yaml".to_owned())
+        Stop::Skip(
+            "every URI that looks absent matches a listed template; name one as `absent` in litmus.yaml"
+                .to_owned(),
+        )
     })
 }
 

@@ -24,7 +24,10 @@ pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
     let id = scene.resolve_id(&call.id, &session)?;
     if call.answers.is_none() && scene.knowledge.is_silent(&call.method) {
         return Err(Stop::Unproven(Missing {
-            reason: format!("not reached: `{}` was met with silence before, so it was not asked again", call.method),
+            reason: format!(
+                "not reached: `{}` was met with silence before, so it was not asked again",
+                call.method
+            ),
             help: Some(format!("see `{OWNS_SILENCE}`")),
         }));
     }
@@ -121,7 +124,11 @@ fn accept(
         (Reply::Error { error, sequence }, Expect::Result) => {
             scene.show(session, vec![ticket.sequence, sequence]);
             let code = error.get("code").map_or_else(|| "without a code".to_owned(), Json::to_string);
-            Err(scene.fault(&step.place, format!("a result from `{}`", ticket.method), format!("error {code}")))
+            Err(scene.fault(
+                &step.place,
+                format!("a result from `{}`", ticket.method),
+                format!("error {code}"),
+            ))
         }
         (Reply::Silence(_), _) => Err(lost_call(scene, step, session, &ticket.method, None)),
         (Reply::Gone(gone), _) => Err(lost_call(scene, step, session, &ticket.method, Some(gone))),
@@ -156,9 +163,7 @@ pub async fn send(scene: &mut Scene<'_>, step: &Step, send: &Send) -> Played {
     scene.bindings.set("id2", Json::from(&id2));
     scene.bindings.set("meta", meta.as_str());
     scene.bindings.set("meta,", if meta.is_empty() { String::new() } else { format!("{meta},") }.as_str());
-    let text = |template: &Template| {
-        scene.bindings.resolve_text(template).map_err(super::scene::unresolved)
-    };
+    let text = |template: &Template| scene.bindings.resolve_text(template).map_err(super::scene::unresolved);
     let frame = match &send.content {
         Content::Text(template) => text(template)?.into_bytes(),
         Content::Hex(bytes) => bytes.clone(),
@@ -221,7 +226,8 @@ pub async fn pipeline(scene: &mut Scene<'_>, step: &Step, pipeline: &Pipeline) -
             }
             PipelineFrame::Notify { method, params } => {
                 let mut message = json!({ "jsonrpc": "2.0", "method": method.as_str() });
-                if let (Some(params), Some(object)) = (scene.resolve_params(params)?, message.as_object_mut()) {
+                if let (Some(params), Some(object)) = (scene.resolve_params(params)?, message.as_object_mut())
+                {
                     object.push("params", params);
                 }
                 message
@@ -316,7 +322,8 @@ fn no_stray_array(
 ) -> Played {
     let (members, empty) = {
         let state = session.state();
-        let members = state.inbox.iter().filter(|arrival| arrival.sequence > since && arrival.in_batch).count();
+        let members =
+            state.inbox.iter().filter(|arrival| arrival.sequence > since && arrival.in_batch).count();
         let empty = state.transcript.entries.iter().find(|entry| {
             entry.sequence > since
                 && entry.channel == crate::transcript::Channel::Stdout
@@ -370,7 +377,11 @@ pub async fn pages(scene: &mut Scene<'_>, step: &Step, paging: Paging<'_>) -> Pl
         }
         let Some(next) = next else { break };
         if seen.iter().any(|known| known.same(&next)) {
-            return Err(scene.fault(&step.place, "each cursor to lead on", format!("the cursor {next} again")));
+            return Err(scene.fault(
+                &step.place,
+                "each cursor to lead on",
+                format!("the cursor {next} again"),
+            ));
         }
         seen.push(next.clone());
         cursor = Some(next);
