@@ -2,8 +2,6 @@
 //! and each variant is a row: a name, a sentence, and hooks at the places where messages pass. The tables are in
 //! `faults` and `variants`; here are the hooks, what they may know, and the running of them.
 
-#![allow(dead_code)] // until all tables are filled
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

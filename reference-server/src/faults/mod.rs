@@ -5,10 +5,37 @@ use std::str::FromStr;
 
 use crate::edge::Row;
 
+mod discover;
+mod edit;
+mod input;
+mod list;
+mod listen;
+mod meta;
+mod opening;
+mod paging;
+mod read;
 mod rpc;
+mod stdio;
+mod subscribe;
+mod templates;
+mod utilities;
 
 /// The tables, in the order in which faults are listed.
-const TABLES: [&[Row]; 1] = [rpc::TABLE];
+const TABLES: [&[Row]; 13] = [
+    rpc::TABLE,
+    input::TABLE,
+    stdio::TABLE,
+    meta::TABLE,
+    opening::TABLE,
+    discover::TABLE,
+    list::TABLE,
+    templates::TABLE,
+    read::TABLE,
+    subscribe::TABLE,
+    listen::TABLE,
+    paging::TABLE,
+    utilities::TABLE,
+];
 
 /// One way to go wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
