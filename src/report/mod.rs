@@ -9,6 +9,7 @@ use std::borrow::Cow;
 pub mod console;
 pub mod diagnostic;
 pub mod json;
+pub mod junit;
 pub mod plain;
 
 #[cfg(test)]

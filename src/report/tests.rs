@@ -239,3 +239,111 @@ fn nothing_shown_is_not_called_passed() {
     record.cases.retain(|case| matches!(case.outcome, Outcome::Skip | Outcome::Unproven));
     assert_eq!(console::summary(&record), "nothing shown: 4 unproven, 2 skip in 3.2 s");
 }
+
+fn junit_text(record: &Record) -> String {
+    let mut out = Vec::new();
+    junit::write(record, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Whether a text holds only what XML 1.0 calls a Char.
+fn is_xml_text(text: &str) -> bool {
+    text.chars().all(|c| {
+        matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')
+    })
+}
+
+/// The attribute as a number, summed over all such elements.
+fn sum(document: &roxmltree::Document, element: &str, attribute: &str) -> usize {
+    let elements = document.descendants().filter(|node| node.has_tag_name(element));
+    elements.map(|node| node.attribute(attribute).unwrap().parse::<usize>().unwrap()).sum()
+}
+
+fn elements(document: &roxmltree::Document, name: &str) -> usize {
+    document.descendants().filter(|node| node.has_tag_name(name)).count()
+}
+
+#[test]
+fn hostile_text_is_strict_xml_and_comes_back_as_shown() {
+    let mut all = Vec::new();
+    for record in hostile_records() {
+        let text = junit_text(&record);
+        assert!(is_xml_text(&text));
+        let document = roxmltree::Document::parse(&text).unwrap();
+        for node in document.descendants().filter(|node| node.has_tag_name("failure")) {
+            assert_eq!(node.text().map(str::is_empty), Some(false));
+        }
+        all.push(text);
+    }
+    let bracketed = saying("a ]]> b", b"", Outcome::Fail);
+    let text = junit_text(&bracketed);
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let failure = document.descendants().find(|node| node.has_tag_name("failure")).unwrap();
+    let shown: String = failure.children().filter_map(|node| node.text()).collect();
+    assert!(shown.starts_with("fail: a ]]> b\n"), "{shown}");
+    expat_accepts(&all);
+}
+
+/// Python's parser is expat, a second opinion of another make; without Python there is only the first.
+fn expat_accepts(texts: &[String]) {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, text) in texts.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("{number}.xml")), text).unwrap();
+    }
+    let script = "import sys, pathlib, xml.etree.ElementTree as tree\n\
+                  for path in pathlib.Path(sys.argv[1]).iterdir(): tree.parse(path)";
+    match std::process::Command::new("python3").arg("-c").arg(script).arg(folder.path()).output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => eprintln!("expat was not asked: {error}"),
+    }
+}
+
+#[test]
+fn junit_looks_as_committed() {
+    expect_file("src/report/golden/junit.xml", &junit_text(&every_outcome()));
+}
+
+#[test]
+fn a_time_beyond_the_calendar_is_no_panic() {
+    let mut record = every_outcome();
+    record.started = u64::MAX;
+    record.cases[0].milliseconds = u64::MAX;
+    assert!(junit_text(&record).contains("timestamp=\"1970-01-01T00:00:00Z\""));
+}
+
+proptest! {
+    #[test]
+    fn junit_agrees_with_the_record(record in any_record()) {
+        let text = junit_text(&record);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let failing = record.cases.iter().filter(|case| record.fails(case)).count();
+        let whole = usize::from(record.target.unreachable.is_some()) + usize::from(record.cut_short.is_some());
+        let expected = [
+            ("tests", "testcase", record.cases.len() + whole),
+            ("failures", "failure", failing),
+            ("errors", "error", record.count(Outcome::Broken) + whole),
+            ("skipped", "skipped", record.cases.len() - failing - record.count(Outcome::Broken)
+                - record.count(Outcome::Pass) - record.count(Outcome::Note)),
+        ];
+        for (attribute, element, number) in expected {
+            prop_assert_eq!(sum(&document, "testsuites", attribute), number, "{}", attribute);
+            prop_assert_eq!(sum(&document, "testsuite", attribute), number, "{}", attribute);
+            prop_assert_eq!(elements(&document, element), number, "{}", element);
+        }
+        for suite in document.descendants().filter(|node| node.has_tag_name("testsuite")) {
+            let skipped = suite.descendants().filter(|node| node.has_tag_name("skipped")).count().to_string();
+            prop_assert_eq!(suite.attribute("skipped"), Some(skipped.as_str()));
+        }
+        let code = match (sum(&document, "testsuites", "failures"), sum(&document, "testsuites", "errors")) {
+            (0, 0) => 0,
+            (0, _) => 3,
+            _ => 1,
+        };
+        prop_assert_eq!(code, record.exit_code());
+        for (known, case) in record.cases.iter().map(|case| (record.excuses(case), case)) {
+            let names = document.descendants().filter(|node| node.attribute("name") == Some(&case.full_name()));
+            let skipped = names.flat_map(|node| node.children()).any(|node| node.attribute("type") == Some("known"));
+            prop_assert!(!known || skipped, "{} is not shown as known", case.full_name());
+        }
+    }
+}
