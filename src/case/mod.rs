@@ -1,5 +1,6 @@
 //! What are the rules, and how are they written down? Case files and requirement rows.
 
+pub mod catalogue;
 pub mod language;
 pub mod load;
 pub mod model;
