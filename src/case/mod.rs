@@ -2,7 +2,9 @@
 
 pub mod catalogue;
 pub mod language;
+pub mod lint;
 pub mod load;
 pub mod model;
+pub mod names;
 pub mod source;
 pub mod tree;

@@ -137,7 +137,7 @@ impl Template {
     }
 
     /// Calls `visit` for every reference in it.
-    pub fn each_reference(&self, visit: &mut dyn FnMut(&Reference)) {
+    pub fn each_reference<'a>(&'a self, visit: &mut dyn FnMut(&'a Reference)) {
         match self {
             Self::Literal(_) => {}
             Self::Text(pieces) => {

@@ -84,7 +84,8 @@ pub fn all_hold(checks: &[Check], subject: &Json, bindings: &Bindings) -> Result
     Ok(true)
 }
 
-fn operand(predicate: &Predicate) -> Option<&Template> {
+/// The value that a predicate compares with, where it has one.
+pub fn operand(predicate: &Predicate) -> Option<&Template> {
     use Predicate as P;
     match predicate {
         P::Equals(template) | P::Differs(template) | P::OneOf(template) | P::NoneOf(template) => {
