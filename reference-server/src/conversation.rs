@@ -238,8 +238,8 @@ impl Conversation {
                 return Ok(Answer::Open);
             }
             "completion/complete" if settings.completions => completion::complete(store, revision, request)?,
-            "tools/list" => tools::list(revision, request)?,
-            "tools/call" => tools::call(store, revision, request)?,
+            "tools/list" if settings.resources => tools::list(revision, request)?,
+            "tools/call" if settings.resources => tools::call(store, revision, request)?,
             other => return Err(Refusal::unknown_method(other)),
         };
         Ok(Answer::Now(result))

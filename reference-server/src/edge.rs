@@ -65,8 +65,10 @@ pub(crate) enum Hook {
     Out(fn(&mut Memory, &mut Value)),
     /// The line for this message, without its newline; bytes that go out, newline and all.
     Bytes(fn(&mut Memory, &Value, &mut Vec<u8>)),
-    /// How long a message is held back.
+    /// How long a message is held back, and all that follow it.
     Delay(fn(&mut Memory, &Value) -> Duration),
+    /// How long a message is held back, while others overtake it.
+    Linger(fn(&mut Memory, &Value) -> Duration),
     /// The client has closed its end.
     End(fn(&mut Memory) -> Leave),
 }
@@ -133,10 +135,12 @@ impl Exchange {
         if let Some(revision) = self.revision.filter(|revision| revision.is_stateless()) {
             result["resultType"] = "complete".into();
             result["_meta"] = json!({ SERVER_INFO: server_info(revision) });
-            let cached = ["resources/list", "resources/templates/list", "resources/read", "server/discover"];
-            if cached.contains(&self.method()) {
+            let scope = if self.is("resources/read") { "private" } else { "public" };
+            if ["resources/list", "resources/templates/list", "resources/read", "server/discover"]
+                .contains(&self.method())
+            {
                 result["ttlMs"] = 0.into();
-                result["cacheScope"] = "private".into();
+                result["cacheScope"] = scope.into();
             }
         }
         crate::message::reply(self.id(), result)
@@ -380,9 +384,9 @@ impl Edge {
         extra
     }
 
-    /// The bytes that go out for a message, and how long they wait.
-    pub fn outgoing(&mut self, mut message: Value) -> (Vec<u8>, Duration) {
-        let mut delay = Duration::ZERO;
+    /// The bytes that go out for a message, how long they wait, and whether others may overtake them.
+    pub fn outgoing(&mut self, mut message: Value) -> (Vec<u8>, Duration, bool) {
+        let (mut delay, mut lingers) = (Duration::ZERO, false);
         for Active { row, memory, firings } in &mut self.0 {
             for hook in row.hooks {
                 match hook {
@@ -393,8 +397,9 @@ impl Edge {
                             firings.add();
                         }
                     }
-                    Hook::Delay(wait) => {
+                    Hook::Delay(wait) | Hook::Linger(wait) => {
                         let wait = wait(memory, &message);
+                        lingers |= matches!(hook, Hook::Linger(_));
                         if wait > Duration::ZERO {
                             firings.add();
                         }
@@ -417,7 +422,7 @@ impl Edge {
                 }
             }
         }
-        (bytes, delay)
+        (bytes, delay, lingers)
     }
 
     pub fn end(&mut self) -> Leave {

@@ -19,6 +19,7 @@ mod completion;
 mod control;
 mod conversation;
 mod edge;
+mod edit;
 mod faults;
 mod lines;
 mod logging;

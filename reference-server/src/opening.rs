@@ -107,11 +107,12 @@ fn capabilities(settings: &Settings, revision: Revision) -> Value {
     if settings.resources {
         let resources = json!({ "subscribe": settings.subscribe, "listChanged": settings.list_changed });
         capabilities.insert("resources".into(), resources);
+        // Each tool does something to a resource.
+        capabilities.insert("tools".into(), json!({}));
     }
     if settings.completions && revision.has_completions_capability() {
         capabilities.insert("completions".into(), json!({}));
     }
-    capabilities.insert("tools".into(), json!({}));
     capabilities.insert("logging".into(), json!({}));
     capabilities.into()
 }

@@ -29,12 +29,20 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
+    /// Behind all others.
     fn push(&mut self, time: Instant, line: Vec<u8>) {
         if !line.is_empty() {
             let earliest = self.lines.back().map_or(time, |(earlier, _)| time.max(*earlier));
             self.bytes += line.len();
             self.lines.push_back((earliest, line));
         }
+    }
+
+    /// Before those whose time comes later.
+    fn insert(&mut self, time: Instant, line: Vec<u8>) {
+        let place = self.lines.iter().rposition(|(earlier, _)| *earlier <= time).map_or(0, |place| place + 1);
+        self.bytes += line.len();
+        self.lines.insert(place, (time, line));
     }
 
     pub fn front(&self) -> Option<&(Instant, Vec<u8>)> {
@@ -286,7 +294,7 @@ impl Server {
     }
 
     fn send(&mut self, message: Value, now: Instant) {
-        let (bytes, delay) = self.edge.outgoing(message);
-        self.outbox.push(now + delay, bytes);
+        let (bytes, delay, lingers) = self.edge.outgoing(message);
+        if lingers { self.outbox.insert(now + delay, bytes) } else { self.outbox.push(now + delay, bytes) }
     }
 }

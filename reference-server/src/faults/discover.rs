@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::catalogue::README;
 use crate::edge::{Act, Exchange, Hook::*, Row, row};
+use crate::edit::*;
 use crate::opening::PROTOCOL_VERSION;
 
 pub(super) const TABLE: &[Row] = &[

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::edge::{Act, Hook::*, Memory, Row, row};
+use crate::edit::*;
 use crate::lines::Frame;
 use crate::revision::Revision;
 

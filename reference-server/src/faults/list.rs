@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::edge::{Hook::*, Row, row};
+use crate::edit::*;
 
 /// The list of resources in a result.
 const ITEMS: &str = "resources";

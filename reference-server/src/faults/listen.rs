@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::edge::{Act, Hook::*, Memory, Row, row};
+use crate::edit::*;
 use crate::message::reply as reply_to;
 use crate::opening::{SERVER_INFO, SUBSCRIPTION_ID, server_info};
 use crate::revision::Revision;

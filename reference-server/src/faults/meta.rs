@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::edit::*;
 use crate::edge::{Act, Hook::*, Row, row};
+use crate::edit::*;
 use crate::opening::{CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION, SERVER_INFO};
 
 pub(super) const TABLE: &[Row] = &[

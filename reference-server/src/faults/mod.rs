@@ -6,7 +6,6 @@ use std::str::FromStr;
 use crate::edge::Row;
 
 mod discover;
-mod edit;
 mod input;
 mod list;
 mod listen;

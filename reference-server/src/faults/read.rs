@@ -4,9 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::catalogue::GREETING;
 use crate::edge::{Act, Exchange, Hook::*, Row, row};
+use crate::edit::*;
 use crate::store::Store;
 
 pub(super) const TABLE: &[Row] = &[

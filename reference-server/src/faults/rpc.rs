@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::edge::{Hook::*, Row, row};
+use crate::edit::*;
 
 pub(super) const TABLE: &[Row] = &[
     row("jsonrpc-missing", "Replies lack jsonrpc", &[Reply(|_, _, reply| vec![without(reply, "jsonrpc")])]),

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::edit::*;
 use crate::edge::{Act, Hook::*, Leave, Row, row};
+use crate::edit::*;
 use crate::message::Refusal;
 
 pub(super) const TABLE: &[Row] = &[

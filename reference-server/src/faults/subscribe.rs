@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::edge::{Hook::*, Memory, Row, row};
+use crate::edit::*;
 use crate::store::Change as Changed;
 
 pub(super) const TABLE: &[Row] = &[

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::catalogue::TEMPLATES;
 use crate::edge::{Hook::*, Row, row};
+use crate::edit::*;
 
 /// The list of templates in a result.
 const ITEMS: &str = "resourceTemplates";

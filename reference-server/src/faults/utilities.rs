@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::edit::*;
 use crate::edge::{Act, Hook::*, Row, row};
+use crate::edit::*;
 use crate::logging::Level;
 use crate::message::Refusal;
 use crate::opening::LOG_LEVEL;

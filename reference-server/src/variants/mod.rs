@@ -5,13 +5,18 @@ use std::str::FromStr;
 
 use crate::edge::Row;
 
-mod table;
+mod choices;
+mod forms;
 
-use table::TABLE;
+/// The tables, in the order in which variants are listed.
+const TABLES: [&[Row]; 2] = [choices::TABLE, forms::TABLE];
 
 /// One lawful difference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Variant(usize);
+pub struct Variant {
+    table: usize,
+    row: usize,
+}
 
 impl Variant {
     /// All variants.
@@ -28,15 +33,22 @@ impl Variant {
     }
 
     pub(crate) fn row(self) -> &'static Row {
-        &TABLE[self.0]
+        &TABLES[self.table][self.row]
     }
 }
 
-const fn all() -> [Variant; TABLE.len()] {
-    let mut variants = [Variant(0); TABLE.len()];
+const COUNT: usize = TABLES[0].len() + TABLES[1].len();
+
+const fn all() -> [Variant; COUNT] {
+    let mut variants = [Variant { table: 0, row: 0 }; COUNT];
     let mut next = 0;
-    while next < TABLE.len() {
-        variants[next] = Variant(next);
+    while next < COUNT {
+        let first = TABLES[0].len();
+        variants[next] = if next < first {
+            Variant { table: 0, row: next }
+        } else {
+            Variant { table: 1, row: next - first }
+        };
         next += 1;
     }
     variants

@@ -8,41 +8,41 @@ use crate::message::notification;
 use crate::opening::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SUBSCRIPTION_ID};
 use crate::template;
 
-pub(super) const LIST: &str = "resources/list";
-pub(super) const TEMPLATE_LIST: &str = "resources/templates/list";
-pub(super) const READ: &str = "resources/read";
-pub(super) const SUBSCRIBE: &str = "resources/subscribe";
-pub(super) const UNSUBSCRIBE: &str = "resources/unsubscribe";
-pub(super) const LISTEN: &str = "subscriptions/listen";
-pub(super) const COMPLETE: &str = "completion/complete";
-pub(super) const DISCOVER: &str = "server/discover";
-pub(super) const INITIALIZE: &str = "initialize";
-pub(super) const CANCELLED: &str = "notifications/cancelled";
-pub(super) const UPDATED: &str = "notifications/resources/updated";
-pub(super) const LIST_CHANGED: &str = "notifications/resources/list_changed";
-pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+pub(crate) const LIST: &str = "resources/list";
+pub(crate) const TEMPLATE_LIST: &str = "resources/templates/list";
+pub(crate) const READ: &str = "resources/read";
+pub(crate) const SUBSCRIBE: &str = "resources/subscribe";
+pub(crate) const UNSUBSCRIBE: &str = "resources/unsubscribe";
+pub(crate) const LISTEN: &str = "subscriptions/listen";
+pub(crate) const COMPLETE: &str = "completion/complete";
+pub(crate) const DISCOVER: &str = "server/discover";
+pub(crate) const INITIALIZE: &str = "initialize";
+pub(crate) const CANCELLED: &str = "notifications/cancelled";
+pub(crate) const UPDATED: &str = "notifications/resources/updated";
+pub(crate) const LIST_CHANGED: &str = "notifications/resources/list_changed";
+pub(crate) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// Takes a member away.
-pub(super) fn unset(value: &mut Value, member: &str) {
+pub(crate) fn unset(value: &mut Value, member: &str) {
     if let Some(members) = value.as_object_mut() {
         members.remove(member);
     }
 }
 
 /// Sets a member; what is no object becomes one.
-pub(super) fn set(value: &mut Value, member: &str, new: Value) {
+pub(crate) fn set(value: &mut Value, member: &str, new: Value) {
     object(value).insert(member.to_owned(), new);
 }
 
 /// Changes what is at a pointer, if it is there.
-pub(super) fn at(value: &mut Value, pointer: &str, change: impl FnOnce(&mut Value)) {
+pub(crate) fn at(value: &mut Value, pointer: &str, change: impl FnOnce(&mut Value)) {
     if let Some(found) = value.pointer_mut(pointer) {
         change(found);
     }
 }
 
 /// The second item of a list, so that the first and the others stay sound; or the only one.
-pub(super) fn one(result: &mut Value, member: &str, change: impl FnOnce(&mut Value)) {
+pub(crate) fn one(result: &mut Value, member: &str, change: impl FnOnce(&mut Value)) {
     if let Some(items) = result.get_mut(member).and_then(Value::as_array_mut) {
         let place = usize::from(items.len() > 1);
         if let Some(item) = items.get_mut(place) {
@@ -52,7 +52,7 @@ pub(super) fn one(result: &mut Value, member: &str, change: impl FnOnce(&mut Val
 }
 
 /// Each item of a list that has this member.
-pub(super) fn having(result: &mut Value, list: &str, member: &str, mut change: impl FnMut(&mut Value)) {
+pub(crate) fn having(result: &mut Value, list: &str, member: &str, mut change: impl FnMut(&mut Value)) {
     for item in result.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(found) = item.get_mut(member) {
             change(found);
@@ -61,93 +61,93 @@ pub(super) fn having(result: &mut Value, list: &str, member: &str, mut change: i
 }
 
 /// Whether a message from the client is a request, of any method.
-pub(super) fn is_request(message: &Value) -> bool {
+pub(crate) fn is_request(message: &Value) -> bool {
     message["method"].is_string() && message.get("id").is_some()
 }
 
 /// Whether a message from the client is a request of this method.
-pub(super) fn asks(message: &Value, method: &str) -> bool {
+pub(crate) fn asks(message: &Value, method: &str) -> bool {
     message["method"] == method && message.get("id").is_some()
 }
 
-pub(super) fn notifies(message: &Value, method: &str) -> bool {
+pub(crate) fn notifies(message: &Value, method: &str) -> bool {
     message["method"] == method && message.get("id").is_none()
 }
 
 /// Answers with an error where `when` holds.
-pub(super) fn refuse_if(when: bool, memory: &Memory, request: &Value, code: i64) -> Act {
+pub(crate) fn refuse_if(when: bool, memory: &Memory, request: &Value, code: i64) -> Act {
     if when { Act::Answer(vec![memory.exchange(request).error(code, "Refused")]) } else { Act::Pass }
 }
 
 /// Answers each request of a method with an error.
-pub(super) fn refuse(memory: &Memory, request: &Value, method: &str, code: i64) -> Act {
+pub(crate) fn refuse(memory: &Memory, request: &Value, method: &str, code: i64) -> Act {
     refuse_if(asks(request, method), memory, request, code)
 }
 
 /// Answers with a result where `when` holds.
-pub(super) fn serve_if(when: bool, memory: &Memory, request: &Value, result: Value) -> Act {
+pub(crate) fn serve_if(when: bool, memory: &Memory, request: &Value, result: Value) -> Act {
     if when { Act::Answer(vec![memory.exchange(request).result(result)]) } else { Act::Pass }
 }
 
-pub(super) fn drop_if(when: bool) -> Act {
+pub(crate) fn drop_if(when: bool) -> Act {
     if when { Act::Drop } else { Act::Pass }
 }
 
-pub(super) fn die_if(when: bool) -> Act {
+pub(crate) fn die_if(when: bool) -> Act {
     if when { Act::Die(101) } else { Act::Pass }
 }
 
 /// Reports a resource as absent where `when` holds.
-pub(super) fn absent_if(when: bool, memory: &Memory, request: &Value) -> Act {
+pub(crate) fn absent_if(when: bool, memory: &Memory, request: &Value) -> Act {
     let stateless = memory.exchange(request).stateless();
     refuse_if(when && asks(request, READ), memory, request, if stateless { -32602 } else { -32002 })
 }
 
 /// Whether a request follows the revision without sessions.
-pub(super) fn is_stateless(memory: &Memory, request: &Value) -> bool {
+pub(crate) fn is_stateless(memory: &Memory, request: &Value) -> bool {
     is_request(request) && memory.exchange(request).stateless()
 }
 
-pub(super) fn code(reply: &Value) -> i64 {
+pub(crate) fn code(reply: &Value) -> i64 {
     reply["error"]["code"].as_i64().unwrap_or(0)
 }
 
-pub(super) fn with(mut value: Value, member: &str, new: Value) -> Value {
+pub(crate) fn with(mut value: Value, member: &str, new: Value) -> Value {
     set(&mut value, member, new);
     value
 }
 
-pub(super) fn without(mut value: Value, member: &str) -> Value {
+pub(crate) fn without(mut value: Value, member: &str) -> Value {
     unset(&mut value, member);
     value
 }
 
 /// The reply, unless `when` holds; then another one.
-pub(super) fn instead(when: bool, reply: Value, other: impl FnOnce() -> Value) -> Vec<Value> {
+pub(crate) fn instead(when: bool, reply: Value, other: impl FnOnce() -> Value) -> Vec<Value> {
     vec![if when { other() } else { reply }]
 }
 
-pub(super) fn uri(request: &Value) -> &str {
+pub(crate) fn uri(request: &Value) -> &str {
     request["params"]["uri"].as_str().unwrap_or("")
 }
 
 /// Whether a URI is listed when the server starts.
-pub(super) fn is_listed(uri: &str) -> bool {
+pub(crate) fn is_listed(uri: &str) -> bool {
     entries().iter().any(|entry| entry.uri == uri)
 }
 
 /// Which template the URI is made from.
-pub(super) fn made_from(uri: &str) -> Option<usize> {
+pub(crate) fn made_from(uri: &str) -> Option<usize> {
     TEMPLATES.iter().position(|item| template::matches(item.uri_template, uri).is_some())
 }
 
 /// The key and identity of a stream on what is delivered for it.
-pub(super) fn tag(message: &Value) -> Option<&Value> {
+pub(crate) fn tag(message: &Value) -> Option<&Value> {
     message["params"]["_meta"].get(SUBSCRIPTION_ID)
 }
 
 /// A change notification for a stream, or for nobody in particular.
-pub(super) fn notice(method: &str, mut params: Value, stream: Option<&Value>) -> Value {
+pub(crate) fn notice(method: &str, mut params: Value, stream: Option<&Value>) -> Value {
     if let Some(id) = stream {
         params["_meta"] = json!({ SUBSCRIPTION_ID: id });
     }
@@ -155,7 +155,7 @@ pub(super) fn notice(method: &str, mut params: Value, stream: Option<&Value>) ->
 }
 
 /// The metadata of a request, with what is missing filled in.
-pub(super) fn fill_meta(request: &mut Value, members: &[&str]) {
+pub(crate) fn fill_meta(request: &mut Value, members: &[&str]) {
     if !request["params"].is_object() && !request["params"].is_null() {
         return;
     }
@@ -169,7 +169,7 @@ pub(super) fn fill_meta(request: &mut Value, members: &[&str]) {
 }
 
 /// Capabilities, wherever a revision shows them.
-pub(super) fn capabilities(exchange: &Exchange, result: &mut Value, change: impl FnOnce(&mut Value)) {
+pub(crate) fn capabilities(exchange: &Exchange, result: &mut Value, change: impl FnOnce(&mut Value)) {
     if exchange.is(INITIALIZE) || exchange.is(DISCOVER) {
         at(result, "/capabilities", change);
     }
