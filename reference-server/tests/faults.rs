@@ -38,6 +38,7 @@ fn tour(revision: Revision) -> Vec<String> {
     let tool = |name: &str, uri: &str| json!({ "name": name, "arguments": { "uri": uri } });
 
     if stateless {
+        lines.push(ask("resources/read", json!({ "uri": GREETING })));
         lines.push(ask("resources/list", json!({})));
     }
     lines.push(ask("server/discover", json!({})));
@@ -179,6 +180,9 @@ fn tour(revision: Revision) -> Vec<String> {
         r#"{"jsonrpc":"2.0","id":"a","method":"resources/read","params":"x"}"#,
         r#"{"jsonrpc":"2.0","method":"no/such"}"#,
         "7",
+        r#"{"jsonrpc":"2.0","id":"","method":"ping"}"#,
+        " ",
+        &"[".repeat(2000),
         "{}",
         "[]",
         r#"[{"jsonrpc":"2.0","method":"no/such"}]"#,

@@ -31,6 +31,11 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
+        "version-data-lacks-current",
+        "A version error lists no version that works",
+        &[Error("*", |_, error| at(error, "/data/supported", |versions| *versions = json!(["2099-01-01"])))],
+    ),
+    row(
         "discover-capabilities-missing",
         "server/discover tells no capabilities",
         &[Result(DISCOVER, |_, r| unset(r, "capabilities"))],
@@ -41,7 +46,7 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(DISCOVER, |_, r| set(r, "instructions", json!(7)))],
     ),
     row(
-        "extension-unprefixed",
+        "extension-without-prefix",
         "An extension has a key without a prefix",
         &[Result(DISCOVER, |_, r| at(r, "/capabilities", |c| set(c, "extensions", json!({ "litmus": {} }))))],
     ),
@@ -200,12 +205,12 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "request-state-kills",
+        "forged-state-kills",
         "A state that the server never handed out ends it",
         &[In(|_, message| die_if(asks(message, READ) && message["params"].get("requestState").is_some()))],
     ),
     row(
-        "list-varies-after-read",
+        "list-varies-by-history",
         "Once something was read, the list is another",
         &[Reply(|memory, x, mut reply| {
             memory.flag |= x.is(READ);

@@ -161,6 +161,21 @@ pub(super) const TABLE: &[Row] = &[
             if empty { Act::Answer(vec![json!([])]) } else { Act::Pass }
         })],
     ),
+    row(
+        "scalar-kills",
+        "JSON that is neither an object nor an array ends the server",
+        &[In(|_, message| die_if(!message.is_object() && !message.is_array()))],
+    ),
+    row(
+        "deep-nesting-kills",
+        "A thousand open brackets end the server",
+        &[Line(|_, frame| die_if(frame.bytes.iter().filter(|byte| b"[{".contains(byte)).count() > 1000))],
+    ),
+    row(
+        "blank-input-kills",
+        "A blank line ends the server",
+        &[Line(|_, frame| die_if(frame.bytes.iter().all(u8::is_ascii_whitespace)))],
+    ),
     row("array-kills", "An array ends the server", &[In(|_, message| die_if(message.is_array()))]),
 ];
 

@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(LIST, |_, r| one(r, ITEMS, |item| set(item, "uri", json!("text/empty"))))],
     ),
     row(
-        "resource-uri-illegal",
+        "resource-uri-raw-space",
         "The URI of a listed resource has a raw space",
         &[Result(LIST, |_, r| one(r, ITEMS, |item| set(item, "uri", json!("litmus://text/two words"))))],
     ),
@@ -78,7 +78,7 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(LIST, |_, r| one(r, ITEMS, |item| set(item, "mimeType", json!(7))))],
     ),
     row(
-        "resource-mime-malformed",
+        "resource-mime-bare",
         "The media type of a listed resource is none",
         &[Result(LIST, |_, r| one(r, ITEMS, |item| set(item, "mimeType", json!("text"))))],
     ),
@@ -159,7 +159,7 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "last-modified-garbled",
+        "last-modified-prose",
         "The time of the last change is no timestamp",
         &[Result(LIST, |_, r| {
             having(r, ITEMS, "annotations", |a| at(a, "/lastModified", |time| *time = json!("yesterday")));
@@ -176,7 +176,7 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(LIST, |_, r| having(r, ITEMS, "icons", |icons| unset(&mut icons[0], "src")))],
     ),
     row(
-        "icon-scheme-odd",
+        "icon-src-file",
         "An icon is a file of the server",
         &[Result(LIST, |_, r| {
             having(r, ITEMS, "icons", |icons| set(&mut icons[0], "src", json!("file:///icon.svg")));
@@ -200,10 +200,8 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(LIST, |_, r| having(r, ITEMS, "icons", |icons| set(&mut icons[0], "sizes", json!("any"))))],
     ),
     row(
-        "icon-size-garbled",
+        "icon-size-unitless",
         "A size of an icon is none",
-        &[Result(LIST, |_, r| {
-            having(r, ITEMS, "icons", |icons| set(&mut icons[0], "sizes", json!(["big"])))
-        })],
+        &[Result(LIST, |_, r| having(r, ITEMS, "icons", |icons| set(&mut icons[0], "sizes", json!(["48"]))))],
     ),
 ];

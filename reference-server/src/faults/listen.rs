@@ -93,6 +93,38 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
+        "ack-drops-uris",
+        "The acknowledgement leaves out every URI",
+        &[Notice(|_, message| {
+            acknowledged(message, |mut message| {
+                unset(&mut message["params"]["notifications"], "resourceSubscriptions");
+                vec![message]
+            })
+        })],
+    ),
+    row(
+        "ack-denies-the-unasked",
+        "The acknowledgement says no to what was not asked for",
+        &[Notice(|_, message| {
+            acknowledged(message, |mut message| {
+                let filter = &mut message["params"]["notifications"];
+                for (kind, no) in
+                    [("resourcesListChanged", json!(false)), ("resourceSubscriptions", json!([]))]
+                {
+                    if filter.get(kind).is_none() {
+                        set(filter, kind, no);
+                    }
+                }
+                vec![message]
+            })
+        })],
+    ),
+    row(
+        "ack-claims-undeclared",
+        "The acknowledgement promises list changes though they are not declared",
+        &[Result(DISCOVER, |_, r| at(r, "/capabilities/resources", |c| unset(c, "listChanged")))],
+    ),
+    row(
         "ack-without-filter",
         "The acknowledgement does not say what will be delivered",
         &[Notice(|_, message| {
@@ -219,7 +251,7 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "listen-speaks-after-end",
+        "updates-after-end",
         "A stream that was ended by the server still delivers",
         &[Notice(|_, message| match tag(&message).cloned() {
             Some(id) if message["method"] == ACKNOWLEDGED => vec![message, end_of_stream(&id)],

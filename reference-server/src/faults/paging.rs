@@ -37,7 +37,7 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "empty-cursor-loops",
+        "empty-cursor-restarts",
         "The cursor of the second page is empty, and leads to the first",
         &[
             Result(LIST, |x, r| {

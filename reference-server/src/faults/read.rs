@@ -113,6 +113,16 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(READ, |_, r| item(r, |item| set(item, "mimeType", json!(7))))],
     ),
     row(
+        "contents-mime-bare",
+        "The media type of contents has no subtype",
+        &[Result(READ, |_, r| item(r, |item| set(item, "mimeType", json!("text"))))],
+    ),
+    row(
+        "contents-mime-null",
+        "The media type of contents is null",
+        &[Result(READ, |_, r| item(r, |item| set(item, "mimeType", Value::Null)))],
+    ),
+    row(
         "contents-meta-not-object",
         "The _meta of contents is a text",
         &[Result(READ, |x, r| {
@@ -125,6 +135,14 @@ pub(super) const TABLE: &[Row] = &[
         "listed-unreadable",
         "No listed resource can be found",
         &[In(|memory, message| absent_if(is_listed(uri(message)), memory, message))],
+    ),
+    row(
+        "read-needs-list",
+        "Nothing can be found before the list was asked for on the same connection",
+        &[In(|memory, message| {
+            memory.flag |= asks(message, LIST);
+            absent_if(!memory.flag, memory, message)
+        })],
     ),
     row(
         "percent-uri-unreadable",

@@ -82,6 +82,11 @@ pub(super) const TABLE: &[Row] = &[
         &[In(|_, message| drop_if(is_request(message) && message["id"].is_string()))],
     ),
     row(
+        "empty-id-ignored",
+        "A request whose id is the empty text is taken for a notification",
+        &[In(|_, message| drop_if(is_request(message) && message["id"] == ""))],
+    ),
+    row(
         "zero-id-ignored",
         "A request with the id 0 is taken for a notification",
         &[In(|_, message| drop_if(is_request(message) && message["id"] == 0))],
@@ -176,7 +181,7 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "own-request-id-null",
+        "server-id-null",
         "A request of the server has the id null",
         &[Reply(|memory, x, reply| {
             let request = json!({ "jsonrpc": "2.0", "id": null, "method": "ping" });
@@ -184,7 +189,7 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "own-request-id-reused",
+        "server-id-repeated",
         "Requests of the server all have the same id",
         &[Reply(|memory, x, reply| {
             let request = json!({ "jsonrpc": "2.0", "id": "server-1", "method": "ping" });

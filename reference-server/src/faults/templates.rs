@@ -38,6 +38,28 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(TEMPLATE_LIST, |_, r| one(r, ITEMS, |item| set(item, "description", json!(7))))],
     ),
     row(
+        "template-description-null",
+        "The description of a template is null",
+        &[Result(TEMPLATE_LIST, |_, r| one(r, ITEMS, |item| set(item, "description", Value::Null)))],
+    ),
+    row(
+        "template-title-number",
+        "The title of a template is a number",
+        &[Result(TEMPLATE_LIST, |_, r| having(r, ITEMS, "title", |title| *title = json!(7)))],
+    ),
+    row(
+        "template-mime-bare",
+        "The media type of a template has no subtype",
+        &[Result(TEMPLATE_LIST, |_, r| one(r, ITEMS, |item| set(item, "mimeType", json!("text"))))],
+    ),
+    row(
+        "template-literal-space",
+        "A URI template has a raw space",
+        &[Result(TEMPLATE_LIST, |_, r| {
+            one(r, ITEMS, |item| set(item, "uriTemplate", json!("litmus://a b/{id}")))
+        })],
+    ),
+    row(
         "template-annotations-not-object",
         "The annotations of a template are an array",
         &[Result(TEMPLATE_LIST, |_, r| one(r, ITEMS, |item| set(item, "annotations", json!([]))))],

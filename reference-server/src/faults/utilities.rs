@@ -139,6 +139,14 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
+        "late-cancel-refused",
+        "A cancellation of what was answered is answered with an error without an id",
+        &[In(|memory, message| {
+            let late = memory.answered.contains(&message["params"]["requestId"].to_string());
+            cancel_error(notifies(message, CANCELLED) && late, &Value::Null)
+        })],
+    ),
+    row(
         "late-cancel-kills",
         "A cancellation of what was answered ends the server",
         &[In(|memory, message| {
