@@ -1,9 +1,9 @@
 //! Small changes to messages, in the words of the tables.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::catalogue::{TEMPLATES, entries};
-use crate::edge::{Act, Exchange, Memory, object};
+use crate::edge::{Act, Exchange, Memory};
 use crate::message::notification;
 use crate::opening::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SUBSCRIPTION_ID};
 use crate::template;
@@ -172,5 +172,16 @@ pub(crate) fn fill_meta(request: &mut Value, members: &[&str]) {
 pub(crate) fn capabilities(exchange: &Exchange, result: &mut Value, change: impl FnOnce(&mut Value)) {
     if exchange.is(INITIALIZE) || exchange.is(DISCOVER) {
         at(result, "/capabilities", change);
+    }
+}
+
+/// The object in a value; what is no object becomes an empty one.
+pub(crate) fn object(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = json!({});
+    }
+    match value {
+        Value::Object(members) => members,
+        _ => unreachable!("made an object above"),
     }
 }

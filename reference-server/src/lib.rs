@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! stdio          bytes in, bytes out           lines          where a message ends
-//! server         lines to messages and back    edge           where faults and variants reach in
+//! server         lines to messages and back    edge, memory   where faults and variants reach in
 //! conversation   what is said to each message
 //!   opening      initialize, server/discover, the _meta of each request
 //!   resources    list, templates/list, read    store, catalogue    what there is
@@ -23,6 +23,7 @@ mod edit;
 mod faults;
 mod lines;
 mod logging;
+mod memory;
 mod message;
 mod opening;
 mod paging;
