@@ -11,7 +11,7 @@ use super::language::{CASE, SESSIONS, STANDING, SUBJECTS};
 use super::model::{Body, Case, Check, PipelineHow, Requirement, SessionKind, Standing, Step, Subject, Verb};
 use super::source::{Problem, Source};
 use super::tree::{self, Node};
-use reader::Reader;
+pub(crate) use reader::{Reader, would_fit};
 
 /// Reads a case file. `name` is its path below `cases/` without the ending.
 pub fn case(name: &str, source: &Source) -> Result<Case, Vec<Problem>> {
@@ -33,7 +33,8 @@ pub fn steps(source: &Source) -> Result<Vec<Step>, Vec<Problem>> {
     read(source, |reader, root| reader.steps(root))
 }
 
-fn read<T>(
+/// Reads a file's tree with `typed`, and gathers the problems of both.
+pub(crate) fn read<T>(
     source: &Source,
     typed: impl FnOnce(&mut Reader<'_>, &Node) -> Option<T>,
 ) -> Result<T, Vec<Problem>> {

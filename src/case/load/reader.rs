@@ -12,16 +12,16 @@ use crate::revision::{Era, Revision};
 use std::ops::Range;
 use std::time::Duration;
 
-pub(super) struct Reader<'s> {
+pub(crate) struct Reader<'s> {
     source: &'s Source,
     pub(super) problems: Vec<Problem>,
 }
 
 /// The members of a map that were known, by their place in the table.
-pub(super) struct Fields<'n> {
+pub(crate) struct Fields<'n> {
     pub range: Range<usize>,
     /// A key was reported: then what is missing was probably meant by it, and is not reported as well.
-    has_unknown: bool,
+    pub has_unknown: bool,
     members: Vec<(&'static str, Range<usize>, &'n Node)>,
 }
 
@@ -293,7 +293,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// ``did you mean `equals`? (one of `equals`, `is`, ...)``
-pub(super) fn would_fit<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn would_fit<'a>(typed: &str, names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     let all = listed(names.iter().copied());
     match nearest(typed, names) {
