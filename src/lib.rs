@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod check;
+pub mod command;
 pub mod dialect;
 pub mod judge;
 pub mod mask;

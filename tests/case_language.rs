@@ -278,3 +278,48 @@ proptest! {
         let _ = load::requirements("a", &source);
     }
 }
+
+/// The examples of `docs/cases.md`, with the line where each begins.
+fn examples() -> Vec<(usize, String)> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cases.md");
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let mut is_within = false;
+    for (index, line) in text.lines().enumerate() {
+        match line {
+            "```yaml" => {
+                is_within = true;
+                found.push((index + 2, String::new()));
+            }
+            "```" => is_within = false,
+            _ if is_within => found.last_mut().unwrap().1.push_str(&format!("{line}\n")),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn the_examples_of_the_manual_load_and_leave_out_no_word() {
+    for (line, text) in examples() {
+        let source = Source::new(format!("the example in line {line}"), text.clone());
+        let problems = if text.starts_with("summary:") {
+            load::case("a/b", &source).err()
+        } else if text.starts_with("- id:") {
+            load::requirements("read", &source).err()
+        } else {
+            load::steps(&source).err()
+        };
+        let shown: Vec<String> = problems.iter().flatten().map(|problem| problem.render()).collect();
+        assert!(shown.is_empty(), "{}", shown.join("\n\n"));
+    }
+    let all: String = examples().into_iter().map(|(_, text)| text).collect();
+    use mcp_litmus::case::language::{
+        CALL, HEAR, LISTEN, OPEN, PICK, PREDICATES, QUIET, REQUIREMENT, SEND, VERBS,
+    };
+    for key in
+        [VERBS, PREDICATES, CALL, SEND, HEAR, QUIET, LISTEN, OPEN, PICK, REQUIREMENT].into_iter().flatten()
+    {
+        assert!(all.contains(&format!("{}:", key.name)), "no example has `{}`", key.name);
+    }
+}

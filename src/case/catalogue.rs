@@ -190,7 +190,8 @@ fn text_matches(pattern: &str, text: &str) -> bool {
     (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| text_matches(tail, &rest[at..]))
 }
 
-fn embedded_sources() -> Vec<(String, Source)> {
+/// The files in the binary, by the names of their cases.
+pub fn embedded_sources() -> Vec<(String, Source)> {
     fn collect(directory: &Dir<'static>, found: &mut Vec<(String, Source)>) {
         for file in directory.files() {
             if let (Some(name), Some(text)) = (case_name(file.path()), file.contents_utf8()) {
@@ -215,11 +216,23 @@ fn case_name(path: &Path) -> Option<String> {
 }
 
 /// Every YAML file below a directory, by name. Its own files are named as if the directory were `cases/`.
-fn directory_sources(directory: &Path) -> Result<Vec<(String, Source)>, CatalogueError> {
+pub fn directory_sources(directory: &Path) -> Result<Vec<(String, Source)>, CatalogueError> {
     let mut found = Vec::new();
     collect_files(directory, directory, 0, &mut found)?;
     found.sort_by(|(left, _), (right, _)| left.cmp(right));
     Ok(found)
+}
+
+/// One file, named by its folder and itself.
+pub fn file_source(path: &Path) -> Result<(String, Source), CatalogueError> {
+    let unreadable = |reason: String| CatalogueError::Unreadable { path: path.to_owned(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    // A bare file name has its area in the folder where the user stands.
+    let whole = path.canonicalize().map_err(|error| unreadable(error.to_string()))?;
+    let area = whole.parent().and_then(Path::file_name).unwrap_or_default();
+    let name = whole.file_name().map(|file| Path::new(area).join(file)).and_then(|name| case_name(&name));
+    let name = name.ok_or_else(|| unreadable("its name does not end in `.yaml`".to_owned()))?;
+    Ok((name, Source::new(path.display().to_string(), text)))
 }
 
 /// Folders within folders: enough for areas, and an end to links that lead in circles.

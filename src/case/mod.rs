@@ -6,5 +6,6 @@ pub mod lint;
 pub mod load;
 pub mod model;
 pub mod names;
+pub mod schema;
 pub mod source;
 pub mod tree;

@@ -1,0 +1,388 @@
+//! `mcp-litmus cases`: which cases are there, what do they say, and do they keep the rules?
+
+use crate::case::catalogue::{
+    Catalogue, CatalogueError, count, directory_sources, embedded_sources, file_source,
+};
+use crate::case::lint::{ServerNames, lint};
+use crate::case::model::{Body, Case, Proof, Requirement, SessionKind};
+use crate::case::schema::schema;
+use crate::case::source::Problem;
+use crate::record::{Transport, Verdict};
+use crate::revision::Revision;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// What is asked of `cases`.
+#[derive(Debug, Clone)]
+pub enum Request {
+    /// The cases that the patterns name; all without one.
+    List {
+        patterns: Vec<String>,
+    },
+    Explain {
+        name: String,
+    },
+    /// Files and folders; the cases in the binary without one.
+    Lint {
+        paths: Vec<PathBuf>,
+    },
+    Schema,
+    Coverage,
+}
+
+/// Where cases come from besides the binary, and what is known of the reference server.
+#[derive(Debug, Clone, Default)]
+pub struct Context<'a> {
+    /// `--cases DIR`
+    pub directory: Option<PathBuf>,
+    pub server: Option<ServerNames<'a>>,
+    /// Whether problems are shown with colours.
+    pub is_styled: bool,
+}
+
+/// Writes the answer to `out` and what is wrong to `errors`. Gives the exit code: 0; 1 for a gap in the coverage;
+/// 2 for a problem in a case file or an unknown name.
+pub fn run(
+    request: &Request,
+    context: &Context<'_>,
+    out: &mut impl Write,
+    errors: &mut impl Write,
+) -> io::Result<u8> {
+    match request {
+        Request::Schema => {
+            writeln!(out, "{:#}", schema())?;
+            return Ok(0);
+        }
+        Request::Lint { paths } => return lint_paths(paths, context, out, errors),
+        _ => {}
+    }
+    let catalogue = match &context.directory {
+        Some(directory) => Catalogue::with_directory(directory),
+        None => Catalogue::embedded(),
+    };
+    let catalogue = match catalogue {
+        Ok(catalogue) => catalogue,
+        Err(error) => return refuse(&error, context, errors),
+    };
+    match request {
+        Request::List { patterns } => list(&catalogue, patterns, out, errors),
+        Request::Explain { name } => explain(&catalogue, name, out, errors),
+        _ => coverage(&catalogue, out),
+    }
+}
+
+fn refuse(error: &CatalogueError, context: &Context<'_>, errors: &mut impl Write) -> io::Result<u8> {
+    if let CatalogueError::Problems(problems) = error {
+        show(problems, context, errors)?;
+    }
+    writeln!(errors, "error: {error}")?;
+    Ok(2)
+}
+
+fn show(problems: &[Problem], context: &Context<'_>, to: &mut impl Write) -> io::Result<()> {
+    for problem in problems {
+        let text = if context.is_styled { problem.render_styled() } else { problem.render() };
+        writeln!(to, "{text}\n")?;
+    }
+    Ok(())
+}
+
+fn list(
+    catalogue: &Catalogue,
+    patterns: &[String],
+    out: &mut impl Write,
+    errors: &mut impl Write,
+) -> io::Result<u8> {
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    let mut code = 0;
+    for pattern in patterns {
+        match catalogue.matching(pattern) {
+            Ok(cases) => named.extend(cases.iter().map(|case| case.name.as_str())),
+            Err(unknown) => {
+                writeln!(errors, "error: {unknown}")?;
+                code = 2;
+            }
+        }
+    }
+    let cases: Vec<&Case> = catalogue
+        .cases
+        .iter()
+        .filter(|case| patterns.is_empty() || named.contains(case.name.as_str()))
+        .collect();
+    let width = cases.iter().map(|case| case.name.len()).max().unwrap_or_default();
+    for case in cases {
+        writeln!(out, "{:width$}  {}", case.name, case.summary)?;
+    }
+    Ok(code)
+}
+
+fn explain(
+    catalogue: &Catalogue,
+    name: &str,
+    out: &mut impl Write,
+    errors: &mut impl Write,
+) -> io::Result<u8> {
+    let cases = match catalogue.matching(name) {
+        Ok(cases) => cases,
+        Err(unknown) => {
+            writeln!(errors, "error: {unknown}")?;
+            return Ok(2);
+        }
+    };
+    for (index, case) in cases.into_iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        explain_case(catalogue, case, out)?;
+    }
+    Ok(0)
+}
+
+fn explain_case(catalogue: &Catalogue, case: &Case, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", case.name)?;
+    writeln!(out, "  {}\n", case.summary)?;
+    if let Some(row) = catalogue.proved_by(case) {
+        explain_requirement(row, out)?;
+        let revisions = case.revisions.as_ref().unwrap_or(&row.revisions);
+        writeln!(out, "  revisions    {}", join(revisions.iter().map(|revision| revision.as_str())))?;
+        let transports = case.transports.as_ref().unwrap_or(&row.transports);
+        writeln!(
+            out,
+            "  transports   {}",
+            join(transports.iter().map(|transport: &Transport| transport.as_str()))
+        )?;
+    } else {
+        writeln!(out, "  requirement  {} (unknown)", case.proves)?;
+    }
+    for covered in &case.covers {
+        writeln!(out, "  covers       {covered}")?;
+    }
+    let session = match (&case.body, case.session) {
+        (Body::Standing(_), _) => "every conversation",
+        (_, SessionKind::Calm) => "shared with other cases",
+        (_, SessionKind::Rough) => "shared with other cases of odd input",
+        (_, SessionKind::Own) => "a server of its own",
+    };
+    writeln!(out, "  session      {session}")?;
+    match &case.unfalsified {
+        Some(reason) => writeln!(out, "  unfalsified  {reason}")?,
+        None => writeln!(out, "  faults       {}", join(case.faults.iter().map(String::as_str)))?,
+    }
+    if let Some(source) = catalogue.source(&case.place) {
+        writeln!(out, "\n{}:", source.file)?;
+        let begins = |line: &&str| ["given:", "steps:", "always:"].iter().any(|key| line.starts_with(key));
+        for line in source.text.lines().skip_while(|line| !begins(line)) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    Ok(())
+}
+
+fn explain_requirement(row: &Requirement, out: &mut impl Write) -> io::Result<()> {
+    let verdict = match row.verdict {
+        Verdict::Fail => "fail",
+        Verdict::Advice => "advice",
+        Verdict::Note => "note",
+    };
+    writeln!(out, "  requirement  {}", row.id)?;
+    writeln!(out, "               {}", row.statement)?;
+    writeln!(out, "  keyword      {} (a breach is: {verdict})", row.keyword)?;
+    for (revisions, source) in &row.source {
+        match revisions {
+            None => writeln!(out, "  source       {source}")?,
+            Some(revisions) => {
+                let revisions = join(revisions.iter().map(|revision: &Revision| revision.as_str()));
+                writeln!(out, "  source       {source} ({revisions})")?;
+            }
+        }
+    }
+    if !row.refs.is_empty() {
+        writeln!(out, "  refs         {}", join(row.refs.iter().map(String::as_str)))?;
+    }
+    Ok(())
+}
+
+fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn lint_paths(
+    paths: &[PathBuf],
+    context: &Context<'_>,
+    out: &mut impl Write,
+    errors: &mut impl Write,
+) -> io::Result<u8> {
+    let mut sources = embedded_sources();
+    let mut given = Vec::new();
+    for path in paths.iter().chain(&context.directory) {
+        let found =
+            if path.is_dir() { directory_sources(path) } else { file_source(path).map(|one| vec![one]) };
+        match found {
+            Ok(found) => given.extend(found),
+            Err(error) => {
+                writeln!(errors, "error: {error}")?;
+                return Ok(2);
+            }
+        }
+    }
+    // A file on disk stands for the one of the same name in the binary.
+    sources.retain(|(name, _)| !given.iter().any(|(other, _)| other == name));
+    let files: BTreeSet<String> = given.iter().map(|(_, source)| source.file.clone()).collect();
+    let is_meant = |problem: &Problem| files.is_empty() || files.contains(&problem.place.file);
+    let looked_at = if files.is_empty() { sources.len() } else { files.len() };
+    sources.extend(given);
+    let problems = match Catalogue::from_sources(sources) {
+        Ok(catalogue) => lint(&catalogue, context.server).into_iter().filter(is_meant).collect(),
+        Err(CatalogueError::Problems(problems)) => problems,
+        Err(error) => return refuse(&error, context, errors),
+    };
+    show(&problems, context, errors)?;
+    if problems.is_empty() {
+        writeln!(out, "{} in order", count(looked_at, "file"))?;
+        return Ok(0);
+    }
+    writeln!(errors, "error: {} in {}", count(problems.len(), "problem"), count(looked_at, "file"))?;
+    Ok(2)
+}
+
+/// How the requirements of an area are answered for.
+#[derive(Default)]
+struct Area<'a> {
+    rows: usize,
+    proven: usize,
+    variants: usize,
+    untested: Vec<(&'a str, &'a str)>,
+    missing: Vec<&'a str>,
+}
+
+fn coverage(catalogue: &Catalogue, out: &mut impl Write) -> io::Result<u8> {
+    let proved: BTreeSet<&str> = catalogue.cases.iter().map(|case| case.proves.as_str()).collect();
+    let mut areas: BTreeMap<&str, Area> = BTreeMap::new();
+    for row in &catalogue.requirements {
+        let area = areas.entry(row.id.split('.').next().unwrap_or_default()).or_default();
+        area.rows += 1;
+        match &row.proof {
+            _ if proved.contains(row.id.as_str()) => area.proven += 1,
+            Proof::Variant(_) => area.variants += 1,
+            Proof::Untested(reason) => area.untested.push((&row.id, reason)),
+            Proof::Cases => area.missing.push(&row.id),
+        }
+    }
+    let width = areas.keys().map(|name| name.len()).max().unwrap_or_default().max("area".len());
+    writeln!(out, "{:width$}  rows  cases  variants  untested  missing", "area")?;
+    let mut sum = Area::default();
+    for (name, area) in &areas {
+        write_area(name, width, area, out)?;
+        sum.rows += area.rows;
+        sum.proven += area.proven;
+        sum.variants += area.variants;
+        sum.untested.extend(&area.untested);
+        sum.missing.extend(&area.missing);
+    }
+    write_area("all", width, &sum, out)?;
+    if !sum.untested.is_empty() {
+        writeln!(out, "\nuntested")?;
+    }
+    for (id, reason) in &sum.untested {
+        writeln!(out, "  {id}: {reason}")?;
+    }
+    if sum.missing.is_empty() {
+        return Ok(0);
+    }
+    writeln!(out, "\nmissing: neither a case, nor a variant, nor a reason")?;
+    for id in &sum.missing {
+        writeln!(out, "  {id}")?;
+    }
+    Ok(1)
+}
+
+fn write_area(name: &str, width: usize, area: &Area, out: &mut impl Write) -> io::Result<()> {
+    let (untested, missing) = (area.untested.len(), area.missing.len());
+    writeln!(
+        out,
+        "{name:width$}  {:4}  {:5}  {:8}  {untested:8}  {missing:7}",
+        area.rows, area.proven, area.variants
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(request: &Request, directory: Option<&std::path::Path>) -> (u8, String, String) {
+        let context = Context { directory: directory.map(Into::into), ..Context::default() };
+        let (mut out, mut errors) = (Vec::new(), Vec::new());
+        let code = run(request, &context, &mut out, &mut errors).unwrap();
+        (code, String::from_utf8(out).unwrap(), String::from_utf8(errors).unwrap())
+    }
+
+    #[test]
+    fn lists_by_pattern_and_names_what_may_have_been_meant() {
+        let (code, all, _) = asked(&Request::List { patterns: vec![] }, None);
+        assert_eq!(code, 0);
+        let (code, some, _) = asked(&Request::List { patterns: vec!["read/*".into()] }, None);
+        assert_eq!(code, 0);
+        assert!(some.lines().count() < all.lines().count());
+        assert!(some.lines().all(|line| line.starts_with("read/")));
+        let (code, none, errors) = asked(&Request::List { patterns: vec!["raed/*".into()] }, None);
+        assert_eq!((code, none.as_str()), (2, ""));
+        assert_eq!(errors, "error: no case is named `raed/*`; did you mean `read/*`?\n");
+    }
+
+    #[test]
+    fn explains_a_case_with_its_requirement_and_its_steps() {
+        let (code, text, _) = asked(&Request::Explain { name: "read/text-xor-blob".into() }, None);
+        assert_eq!(code, 0);
+        for part in
+            ["requirement  read.text-xor-blob", "session      every conversation", "  always:", "one_key_of"]
+        {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+        let (code, _, errors) = asked(&Request::Explain { name: "read/text-xor-blobs".into() }, None);
+        assert_eq!(code, 2);
+        assert!(errors.contains("did you mean `read/text-xor-blob`?"), "{errors}");
+    }
+
+    #[test]
+    fn lint_looks_at_files_in_place_of_those_in_the_binary() {
+        let (code, out, errors) = asked(&Request::Lint { paths: vec![] }, None);
+        assert_eq!(code, 0, "{errors}");
+        assert!(out.ends_with("files in order\n"), "{out}");
+        let folder = tempfile::tempdir().unwrap();
+        let area = folder.path().join("read");
+        std::fs::create_dir(&area).unwrap();
+        let file = area.join("text-xor-blob.yaml");
+        std::fs::write(&file, "summary: It is so\nproves: read.text-xor-blob\nsteps: [{ alive: true }]\n")
+            .unwrap();
+        let (code, _, errors) = asked(&Request::Lint { paths: vec![file.clone()] }, None);
+        assert_eq!(code, 2);
+        assert!(errors.contains("nothing shows that the case can fail"), "{errors}");
+        assert!(errors.ends_with("error: 1 problem in 1 file\n"), "{errors}");
+        let (code, _, errors) = asked(&Request::List { patterns: vec![] }, Some(folder.path()));
+        assert_eq!(code, 2);
+        assert!(errors.contains("the case `read/text-xor-blob` is there twice"), "{errors}");
+        std::fs::write(&file, "summary: [\n").unwrap();
+        let (code, ..) = asked(&Request::Lint { paths: vec![folder.path().into()] }, None);
+        assert_eq!(code, 2);
+        let (code, _, errors) = asked(&Request::Lint { paths: vec!["no/such/file.yaml".into()] }, None);
+        assert_eq!((code, errors.starts_with("error: `no/such/file.yaml` cannot be read")), (2, true));
+    }
+
+    #[test]
+    fn coverage_is_red_when_a_row_has_no_answer() {
+        let (code, text, _) = asked(&Request::Coverage, None);
+        assert_eq!(code, 0, "{text}");
+        let folder = tempfile::tempdir().unwrap();
+        let area = folder.path().join("mine");
+        std::fs::create_dir(&area).unwrap();
+        let row = "- id: mine.row\n  verdict: fail\n  keyword: MUST\n  revisions: all\n  source: here\n  statement: It is so\n";
+        std::fs::write(area.join("requirements.yaml"), row).unwrap();
+        let (code, text, _) = asked(&Request::Coverage, Some(folder.path()));
+        assert_eq!(code, 1);
+        assert!(
+            text.ends_with("missing: neither a case, nor a variant, nor a reason\n  mine.row\n"),
+            "{text}"
+        );
+    }
+}
