@@ -46,7 +46,7 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(DISCOVER, |_, r| set(r, "instructions", json!(7)))],
     ),
     row(
-        "extension-without-prefix",
+        "extension-unprefixed",
         "An extension has a key without a prefix",
         &[Result(DISCOVER, |_, r| at(r, "/capabilities", |c| set(c, "extensions", json!({ "litmus": {} }))))],
     ),
@@ -205,12 +205,12 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "forged-state-kills",
+        "request-state-kills",
         "A state that the server never handed out ends it",
         &[In(|_, message| die_if(asks(message, READ) && message["params"].get("requestState").is_some()))],
     ),
     row(
-        "list-varies-by-history",
+        "list-varies-after-read",
         "Once something was read, the list is another",
         &[Reply(|memory, x, mut reply| {
             memory.flag |= x.is(READ);

@@ -67,13 +67,22 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "meta-mistyped-served",
-        "A version that is no text, and capabilities that are no object, are served",
+        "meta-version-number-served",
+        "A version that is no text is served",
         &[In(|_, message| {
             at(message, "/params/_meta", |meta| {
                 if meta.get(PROTOCOL_VERSION).is_some_and(|version| !version.is_string()) {
                     set(meta, PROTOCOL_VERSION, json!("2026-07-28"));
                 }
+            });
+            Act::Pass
+        })],
+    ),
+    row(
+        "meta-capabilities-array-served",
+        "Capabilities that are no object are served",
+        &[In(|_, message| {
+            at(message, "/params/_meta", |meta| {
                 if meta.get(CLIENT_CAPABILITIES).is_some_and(|capabilities| !capabilities.is_object()) {
                     set(meta, CLIENT_CAPABILITIES, json!({}));
                 }

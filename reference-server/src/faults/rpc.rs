@@ -181,7 +181,7 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "server-id-null",
+        "own-request-id-null",
         "A request of the server has the id null",
         &[Reply(|memory, x, reply| {
             let request = json!({ "jsonrpc": "2.0", "id": null, "method": "ping" });
@@ -189,7 +189,7 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "server-id-repeated",
+        "own-request-id-reused",
         "Requests of the server all have the same id",
         &[Reply(|memory, x, reply| {
             let request = json!({ "jsonrpc": "2.0", "id": "server-1", "method": "ping" });
