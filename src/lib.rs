@@ -1,7 +1,9 @@
 //! mcp-litmus: does a Model Context Protocol server keep the rules for Resources, and how do you know?
 
+pub mod bundled;
 pub mod case;
 pub mod check;
+pub mod cli;
 pub mod command;
 pub mod dialect;
 pub mod judge;
@@ -13,6 +15,7 @@ pub mod record;
 pub mod report;
 pub mod revision;
 pub mod run;
+pub mod selfcheck;
 pub mod session;
 pub mod time_limits;
 pub mod transcript;

@@ -1,2 +1,16 @@
 //! Exit codes, nothing else.
-fn main() {}
+
+use clap::Parser;
+use mcp_litmus::cli::{Cli, Command};
+use mcp_litmus::command;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let code = match Cli::parse().command {
+        Command::Check(arguments) => command::check::run(&arguments),
+        Command::Cases(arguments) => command::run_cases(arguments),
+        Command::Reference(arguments) => command::reference::run(&arguments),
+        Command::Selfcheck(arguments) => command::selfcheck::run(&arguments),
+    };
+    ExitCode::from(code)
+}

@@ -134,6 +134,8 @@ struct Conversation {
     /// A deliberate frame was sent, and no ordinary answer has come since.
     deliberate_open: bool,
     deliberate_since: u64,
+    /// Frames malformed on purpose that are no request to us, yet may hold an id that the server can read.
+    oddities: Vec<String>,
     last_method: Option<String>,
     input_ended: bool,
     output_ended_early: bool,
@@ -146,6 +148,10 @@ struct Conversation {
 /// Methods of the server's own invention that are counted by name; the rest would only cost memory.
 const METHODS_COUNTED: usize = 256;
 
+/// Odd frames of ours that are remembered, and how much of each: an id stands near the beginning.
+const ODDITIES_KEPT: usize = 1024;
+const ODDITY_HEAD: usize = 512;
+
 impl Conversation {
     fn new(stateless: bool) -> Self {
         Self { opened: stateless, initialized: stateless, ..Self::default() }
@@ -157,6 +163,10 @@ impl Conversation {
             self.deliberate_since = entry.sequence;
         }
         let whole = wire::read(&entry.bytes, &Limits::default());
+        if entry.deliberate && self.oddities.len() < ODDITIES_KEPT {
+            let head = &entry.bytes[..entry.bytes.len().min(ODDITY_HEAD)];
+            self.oddities.push(String::from_utf8_lossy(head).split_whitespace().collect());
+        }
         for reading in messages_of(whole, &entry.bytes) {
             match reading.message {
                 Some(Message::Request { id: Some(id), method, params }) => {
@@ -304,6 +314,7 @@ impl Conversation {
         let address = match (exact, id) {
             (Some(index), _) if self.asked[index].answered() => "answered",
             (Some(_), _) => "pending",
+            (None, Some(id)) if self.is_in_an_oddity(id) => "pending",
             (None, Some(_)) if loose.is_some() => "mistyped",
             (None, Some(_)) => "never-sent",
             (None, None) => match whole.get("id") {
@@ -321,6 +332,18 @@ impl Conversation {
             (None, None) => {}
         }
         exact
+    }
+
+    /// Whether an odd frame of ours holds this id, so that an error may repeat it.
+    fn is_in_an_oddity(&self, id: &Id) -> bool {
+        let member = format!("\"id\":{id}");
+        self.oddities.iter().any(|oddity| {
+            oddity.match_indices(&member).any(|(at, _)| {
+                // `"id":3` is not in `"id":31`.
+                !oddity[at + member.len()..]
+                    .starts_with(|next: char| next.is_ascii_digit() || ".eE".contains(next))
+            })
+        })
     }
 
     /// Whether it answers a deliberate frame, or came before the next ordinary answer after one.
@@ -492,7 +515,7 @@ impl Conversation {
 }
 
 /// The messages of a frame: itself, or those of a batch.
-fn messages_of(whole: Reading, bytes: &[u8]) -> Vec<Reading> {
+pub(super) fn messages_of(whole: Reading, bytes: &[u8]) -> Vec<Reading> {
     match whole.json {
         Some(Json::Array(_)) => wire::read_batch(bytes, &Limits::default()),
         _ => vec![whole],

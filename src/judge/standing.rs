@@ -2,14 +2,14 @@
 //!
 //! Every rule is applied to every observation that it is about. Aggregation over conversations is the caller's.
 
-use super::conversation::{Kind, Observed, walk};
+use super::conversation::{Kind, Observed, messages_of, walk};
 use crate::case::model::{Body, Case, Requirement, Standing};
 use crate::check::bindings::Bindings;
 use crate::check::predicate::{Breach, all_hold, evaluate};
 use crate::dialect::META_VERSION;
 use crate::record::{Finding, Outcome};
 use crate::transcript::{Channel, Transcript};
-use crate::wire::{self, Json, Limits, Message};
+use crate::wire::{self, Json, Limits, Message, Reading};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -186,20 +186,28 @@ pub fn own_defects(transcript: &Transcript) -> Vec<String> {
         if entry.channel != Channel::Stdin || entry.deliberate {
             continue;
         }
-        let reading = wire::read(&entry.bytes, &Limits::default());
-        for defect in &reading.defects {
-            defects.push(format!("entry {}: {defect}", entry.sequence));
-        }
-        let described = |params: &Option<Json>| {
-            params.as_ref().and_then(|params| params.get("_meta")?.get(META_VERSION)).is_some()
-        };
-        if let Some(Message::Request { params, method, .. }) = &reading.message
-            && stateless
-            && method != "initialize"
-            && !described(params)
-        {
-            defects.push(format!("entry {}: `{method}` without the required `_meta`", entry.sequence));
+        let whole = wire::read(&entry.bytes, &Limits::default());
+        for reading in messages_of(whole, &entry.bytes) {
+            defects.extend(
+                own_defects_of(&reading, stateless)
+                    .map(|defect| format!("entry {}: {defect}", entry.sequence)),
+            );
         }
     }
     defects
+}
+
+fn own_defects_of(reading: &Reading, stateless: bool) -> impl Iterator<Item = String> {
+    let mut defects: Vec<String> = reading.defects.iter().map(ToString::to_string).collect();
+    let described = |params: &Option<Json>| {
+        params.as_ref().and_then(|params| params.get("_meta")?.get(META_VERSION)).is_some()
+    };
+    if let Some(Message::Request { params, method, .. }) = &reading.message
+        && stateless
+        && method != "initialize"
+        && !described(params)
+    {
+        defects.push(format!("`{method}` without the required `_meta`"));
+    }
+    defects.into_iter()
 }

@@ -14,6 +14,7 @@ pub mod step;
 pub mod stimulus;
 pub mod talk;
 
+use crate::case::catalogue::{Catalogue, UnknownCase};
 use crate::case::model::{Case, Requirement};
 use crate::record::Record;
 use crate::revision::{Era, Revision};
@@ -24,7 +25,7 @@ use plan::Entry;
 use pool::{Harvest, Stage};
 use scene::Ending;
 use sources::{Knowledge, Sources};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -37,6 +38,23 @@ pub struct Suite {
 }
 
 impl Suite {
+    /// The cases that the patterns name; all of them without a pattern.
+    ///
+    /// # Errors
+    /// A pattern that names no case.
+    pub fn select(catalogue: &Catalogue, patterns: &[String]) -> Result<Self, UnknownCase> {
+        let mut names = HashSet::new();
+        for pattern in patterns {
+            names.extend(catalogue.matching(pattern)?.into_iter().map(|case| case.name.as_str()));
+        }
+        let chosen =
+            catalogue.cases.iter().filter(|case| patterns.is_empty() || names.contains(case.name.as_str()));
+        // A case without a row is a load error of lint's; it has no verdict to give.
+        let cases =
+            chosen.filter_map(|case| Some((case.clone(), catalogue.proved_by(case)?.clone()))).collect();
+        Ok(Self { cases, version: env!("CARGO_PKG_VERSION").to_owned(), digest: catalogue.digest.clone() })
+    }
+
     pub fn entry(&self, index: usize) -> Entry<'_> {
         let (case, requirement) = &self.cases[index];
         Entry { case, requirement }
@@ -171,6 +189,11 @@ impl Run {
             Wanted::One(revision) => revision.era() == Era::Stateful,
             _ => true,
         };
+        if let (Opening::Spoken(opened), _) | (_, Opening::Spoken(opened)) = (&stateful, &stateless)
+            && let Some(named) = &opened.knowledge.server
+        {
+            self.sources.recognise(named);
+        }
         match stateful {
             Opening::Spoken(opened) => {
                 *server = opened.knowledge.server.clone();

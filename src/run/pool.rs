@@ -251,7 +251,7 @@ impl Stage {
                 Rule { case, requirement }
             })
             .collect();
-        let bindings = self.knowledge.bindings(&self.sources.profile);
+        let bindings = self.knowledge.bindings(self.sources.profile());
         let sightings = standing::judge(transcript, &rules, &bindings, self.sources.bounds.request);
         for (index, sighting) in indices.into_iter().zip(sightings) {
             harvest.sightings.entry(index).or_default().join(sighting);

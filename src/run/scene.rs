@@ -72,9 +72,13 @@ pub struct Scene<'a> {
     pub requirement: &'a Requirement,
     pub part: Part,
     pub bindings: Bindings,
-    /// The case's own session; `None` until `open` where the opening is a step.
+    /// The case's own session.
     pub own: Option<Arc<Session>>,
     pub others: HashMap<String, Arc<Session>>,
+    /// The case's own session, as long as its opening is still to come as a step.
+    pub unopened: Option<Arc<Session>>,
+    /// Sessions that a further opening has replaced.
+    pub left: Vec<Arc<Session>>,
     pub pending: HashMap<String, Pending>,
     /// Listen requests by the URI they follow.
     pub followed: HashMap<String, Pending>,
@@ -106,7 +110,7 @@ impl<'a> Scene<'a> {
         requirement: &'a Requirement,
         own: Option<Arc<Session>>,
     ) -> Self {
-        let mut bindings = knowledge.bindings(&sources.profile);
+        let mut bindings = knowledge.bindings(sources.profile());
         // Names that are new in every run and case, yet the same for the same seed.
         bindings.set("nonce", nonce(sources.seed, &case.name).as_str());
         let mut scene = Self {
@@ -118,6 +122,8 @@ impl<'a> Scene<'a> {
             bindings,
             own: None,
             others: HashMap::new(),
+            unopened: None,
+            left: Vec::new(),
             pending: HashMap::new(),
             followed: HashMap::new(),
             marks: HashMap::new(),
@@ -143,7 +149,8 @@ impl<'a> Scene<'a> {
     pub async fn play(mut self) -> (Ending, Vec<Transcript>, Option<Arc<Session>>) {
         let played = self.play_parts().await;
         let mut transcripts = Vec::new();
-        for (_, session) in std::mem::take(&mut self.others) {
+        let others = std::mem::take(&mut self.others).into_values();
+        for session in others.chain(std::mem::take(&mut self.left)) {
             transcripts.push(session.finish().await);
         }
         if let Some(own) = &self.own {
@@ -157,6 +164,11 @@ impl<'a> Scene<'a> {
         let Body::Scripted { given, steps } = &self.case.body else {
             return Err(Stop::Broken("a standing case has no steps to play".to_owned()));
         };
+        if self.own.is_none() {
+            let session = self.launch().await?;
+            self.unopened = Some(session.clone());
+            self.own = Some(session);
+        }
         self.part = Part::Given;
         step::play_all(self, given).await.map_err(as_missing)?;
         self.part = Part::Steps;
@@ -197,8 +209,17 @@ impl<'a> Scene<'a> {
         Ending { outcome, missing, sighting: self.sighting, spoilt: self.spoilt }
     }
 
+    /// Starts a further server for the case; nothing is sent.
+    pub async fn launch(&mut self) -> Played<Arc<Session>> {
+        let begun = self.sources.begin(self.knowledge.revision, &self.case.name).await;
+        let session = Arc::new(begun.map_err(|error| Stop::Broken(error.to_string()))?);
+        session.attribute(Some(&self.case.name));
+        self.enter(&session);
+        Ok(session)
+    }
+
     /// Takes note of a session that the case begins to use.
-    pub fn enter(&mut self, session: &Session) {
+    fn enter(&mut self, session: &Session) {
         let state = session.state();
         let conversation = state.transcript.head.conversation;
         self.since.insert(conversation, state.newest());

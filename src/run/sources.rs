@@ -4,7 +4,7 @@ use crate::case::model::Capability;
 use crate::check::bindings::Bindings;
 use crate::dialect::Dialect;
 use crate::peer::Launcher;
-use crate::profile::Profile;
+use crate::profile::{self, Profile};
 use crate::record::Transport;
 use crate::revision::Revision;
 use crate::session::{Bounds, Session};
@@ -12,7 +12,7 @@ use crate::transcript::{Head, Transcript};
 use crate::wire::{Json, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Called with every finished conversation.
@@ -21,7 +21,8 @@ pub type Sink = dyn Fn(&Transcript) + Send + Sync;
 /// What all conversations of a run share.
 pub struct Sources {
     pub launcher: Arc<dyn Launcher>,
-    pub profile: Profile,
+    profile: OnceLock<Profile>,
+    user: Profile,
     pub bounds: Bounds,
     /// From the start of a process to its first answer.
     pub start: Duration,
@@ -49,7 +50,8 @@ impl Sources {
     pub fn new(launcher: Arc<dyn Launcher>, profile: Profile, bounds: Bounds) -> Self {
         Self {
             launcher,
-            profile,
+            profile: OnceLock::new(),
+            user: profile,
             bounds,
             start: crate::time_limits::START,
             seed: 0,
@@ -74,12 +76,25 @@ impl Sources {
         Ok(Session::begin(peer, head, Dialect::new(revision), self.bounds))
     }
 
+    /// The user's profile, completed by the one that is built in for the server once its name is known.
+    pub fn profile(&self) -> &Profile {
+        self.profile.get().unwrap_or(&self.user)
+    }
+
+    /// The server has said who it is.
+    pub fn recognise(&self, server: &Json) {
+        let known = server.get("name").and_then(Json::as_str).and_then(profile::known::for_server);
+        if let Some(known) = known {
+            let _ = self.profile.set(Profile::merged(self.user.clone(), known));
+        }
+    }
+
     pub fn transport(&self) -> Transport {
         self.launcher.transport()
     }
 
     pub fn patience(&self) -> Duration {
-        self.profile.patience.unwrap_or(crate::time_limits::PATIENCE)
+        self.profile().patience.unwrap_or(crate::time_limits::PATIENCE)
     }
 }
 

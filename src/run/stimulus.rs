@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub async fn stimulate(scene: &mut Scene<'_>, step: &Step, stimulus: &Stimulus) -> Played {
     let session = scene.session(step)?;
-    let profile = &scene.sources.profile;
+    let profile = scene.sources.profile();
     let (name, hook) = match stimulus {
         Stimulus::Touch(_) => ("touch", profile.touch.clone()),
         Stimulus::Add => ("add", profile.add.clone()),
@@ -34,7 +34,7 @@ pub async fn stimulate(scene: &mut Scene<'_>, step: &Step, stimulus: &Stimulus) 
     };
     let conversation = session.state().transcript.head.conversation;
     if scene.set_up.insert(conversation) {
-        for hook in scene.sources.profile.setup.clone() {
+        for hook in scene.sources.profile().setup.clone() {
             pull(scene, &session, &hook, None).await?;
         }
     }
@@ -201,7 +201,7 @@ async fn value_of(
     variable: &str,
     chosen: &[(String, String)],
 ) -> Option<String> {
-    let told = scene.sources.profile.variables.iter().find(|(name, _)| name == variable);
+    let told = scene.sources.profile().variables.iter().find(|(name, _)| name == variable);
     if let Some((_, value)) = told {
         return Some(value.clone());
     }
@@ -229,7 +229,7 @@ async fn value_of(
 
 /// A URI beside the given one that nothing of the server's should match.
 pub fn absent_like(scene: &Scene<'_>, uri: &Template, outside: Option<&Template>) -> Played<String> {
-    if let Some(absent) = &scene.sources.profile.absent {
+    if let Some(absent) = &scene.sources.profile().absent {
         return Ok(absent.clone());
     }
     let uri = scene.resolve_string(uri)?;

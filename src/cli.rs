@@ -1,0 +1,228 @@
+//! What can be asked on the command line? Arguments and their help; `command/` does what they say.
+
+use crate::revision::Revision;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Does an MCP server keep the rules for Resources? Conformance cases with proof, in seconds
+#[derive(Debug, Parser)]
+#[command(name = "mcp-litmus", version, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Judge a server; without a target, the bundled reference server
+    Check(Box<CheckArguments>),
+    /// Look at the cases themselves
+    Cases(CasesArguments),
+    /// Run the bundled reference server on stdin and stdout
+    Reference(ReferenceArguments),
+    /// Try every fault and every lawful variant of the reference server against the cases
+    Selfcheck(SelfcheckArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// Revisions to test: `auto`, `all`, or one of them
+    #[arg(long, value_name = "REVISION", default_value = "auto", value_parser = revisions)]
+    pub revision: RevisionChoice,
+    /// Only these cases: `read/unknown-uri`, `read/*`, `**`; may be given several times
+    #[arg(short = 'c', long = "case", value_name = "PATTERN")]
+    pub cases: Vec<String>,
+    /// Which verdicts fail the run: `must`, or `should` for advice too
+    #[arg(long, value_enum, default_value_t = Level::Must)]
+    pub level: Level,
+    /// How to start the server and how to make it change [default: ./litmus.yaml, where it exists]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// A directory with cases of your own, beside the built-in ones
+    #[arg(long = "cases", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// How many servers run at once
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
+    /// For the answer to one request: `500ms`, `10s`, `1m`; a bare number is seconds
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// For the run as a whole; what was not reached by then is unproven
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub deadline: Option<Duration>,
+    /// The longest line that is read from the server, in bytes: `64M`, `512K`
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_message: Option<usize>,
+    /// Write JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write the complete record as JSON; `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Save every conversation as JSON Lines
+    #[arg(long, value_name = "DIR")]
+    pub transcripts: Option<PathBuf>,
+    /// What was not shown fails the run too
+    #[arg(long)]
+    pub require_proof: bool,
+    /// Chooses samples and made-up names
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Print the names of the cases that would run, and run none
+    #[arg(long)]
+    pub list: bool,
+    /// Colour: on terminals (`NO_COLOR` is heeded), always or never
+    #[arg(long, value_enum, default_value_t = Colour::Auto)]
+    pub color: Colour,
+    /// Advice and notes in full, whole frames, and every case that did not run
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Failures and the summary only
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// The server to judge, as a command line after `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub target: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RevisionChoice {
+    Auto,
+    All,
+    One(Revision),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    Must,
+    Should,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub struct CasesArguments {
+    /// A directory with cases of your own, beside the built-in ones
+    #[arg(long = "cases", value_name = "DIR", global = true)]
+    pub directory: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: CasesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CasesCommand {
+    /// List the cases
+    List {
+        /// Only these
+        #[arg(value_name = "PATTERN")]
+        patterns: Vec<String>,
+    },
+    /// What a case proves, and how
+    Explain {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Check case files; without any, the built-in ones
+    Lint {
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Print the JSON Schema of case and requirement files
+    Schema,
+    /// Which requirements are proven, and why the others are not
+    Coverage,
+}
+
+#[derive(Debug, Args)]
+pub struct ReferenceArguments {
+    /// What goes wrong; `--list` tells what can
+    #[arg(long, value_name = "NAME")]
+    pub fault: Option<reference_server::Fault>,
+    /// A lawful difference; may be given several times
+    #[arg(long = "variant", value_name = "NAME")]
+    pub variants: Vec<reference_server::Variant>,
+    /// The revisions to speak, separated by commas [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub revisions: Vec<reference_server::Revision>,
+    /// A file whose appended lines change resources: `touch URI`, `add URI`, `remove URI`
+    #[arg(long, value_name = "FILE")]
+    pub control: Option<PathBuf>,
+    /// Print the faults and variants, and exit
+    #[arg(long)]
+    pub list: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct SelfcheckArguments {
+    /// Rewrite the table of faults against cases
+    #[arg(long, value_name = "FILE")]
+    pub bless: Option<PathBuf>,
+    /// Only this fault or variant, in full
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
+}
+
+fn revisions(text: &str) -> Result<RevisionChoice, String> {
+    match text {
+        "auto" => Ok(RevisionChoice::Auto),
+        "all" => Ok(RevisionChoice::All),
+        other => other
+            .parse()
+            .map(RevisionChoice::One)
+            .map_err(|error: crate::revision::UnknownRevision| format!("{error}, nor `auto` or `all`")),
+    }
+}
+
+/// `500ms`, `60s`, `10m`; a bare number is seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: u64 =
+        number.parse().map_err(|_| format!("`{text}` is no duration: try `500ms`, `60s` or `10m`"))?;
+    match unit {
+        "ms" => Ok(Duration::from_millis(number)),
+        "" | "s" => Ok(Duration::from_secs(number)),
+        "m" => Ok(Duration::from_secs(number.saturating_mul(60))),
+        _ => Err(format!("`{unit}` is no unit of time: ms, s or m")),
+    }
+}
+
+fn size(text: &str) -> Result<usize, String> {
+    let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: usize = number.parse().map_err(|_| format!("`{text}` is no size: try `64M` or `512K`"))?;
+    let factor = match unit {
+        "" => 1,
+        "K" | "k" => 1 << 10,
+        "M" | "m" => 1 << 20,
+        _ => return Err(format!("`{unit}` is no unit of size: K or M")),
+    };
+    number.checked_mul(factor).filter(|size| *size > 0).ok_or_else(|| format!("`{text}` is out of range"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_and_sizes() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(duration("1h").is_err() && duration("").is_err());
+        assert_eq!(size("64M"), Ok(64 << 20));
+        assert!(size("0").is_err() && size("99999999999999999999M").is_err());
+    }
+}
