@@ -33,6 +33,10 @@ impl Default for Bounds {
     }
 }
 
+/// Frames and messages kept of a conversation. Small ones cost far more to keep and to judge than their bytes say,
+/// and no server has so much to tell.
+const FRAMES_KEPT: usize = 20_000;
+
 /// Replies to server requests that may wait to be written; a server that floods us with requests gets no more.
 const REPLIES_WAITING: usize = 256;
 
@@ -382,16 +386,15 @@ impl State {
 
     /// The answer to a request sent at `since`, if it has come.
     pub fn answer_to(&self, id: &Id, since: u64) -> Option<Reply> {
-        self.inbox.iter().filter(|arrival| arrival.sequence > since).find_map(|arrival| {
-            match arrival.reading.message.as_ref()? {
-                Message::Result { id: Some(answered), result } if answered == id => {
-                    Some(Reply::Result { result: result.clone(), sequence: arrival.sequence })
-                }
-                Message::Error { id: Some(answered), error } if answered == id => {
-                    Some(Reply::Error { error: error.clone(), sequence: arrival.sequence })
-                }
-                _ => None,
+        let first = self.inbox.partition_point(|arrival| arrival.sequence <= since);
+        self.inbox[first..].iter().find_map(|arrival| match arrival.reading.message.as_ref()? {
+            Message::Result { id: Some(answered), result } if answered == id => {
+                Some(Reply::Result { result: result.clone(), sequence: arrival.sequence })
             }
+            Message::Error { id: Some(answered), error } if answered == id => {
+                Some(Reply::Error { error: error.clone(), sequence: arrival.sequence })
+            }
+            _ => None,
         })
     }
 
@@ -434,7 +437,8 @@ impl State {
 impl Transcript {
     /// The frame at `sequence`, cut to what a finding shows.
     pub fn excerpt(&self, sequence: u64) -> Option<Excerpt> {
-        let entry = self.entries.iter().find(|entry| entry.sequence == sequence)?;
+        let at = self.entries.binary_search_by_key(&sequence, |entry| entry.sequence).ok()?;
+        let entry = &self.entries[at];
         let direction = if entry.channel == Channel::Stdin { Direction::Sent } else { Direction::Got };
         Some(Excerpt::new(direction, &entry.bytes))
     }
@@ -523,7 +527,10 @@ impl Pump {
                 last = true;
             }
         }
-        if state.kept > self.kept && !state.flooded {
+        let is_full = state.kept > self.kept
+            || state.transcript.entries.len() > FRAMES_KEPT
+            || state.inbox.len() > FRAMES_KEPT;
+        if is_full && !state.flooded {
             state.flooded = true;
             last = true;
         }

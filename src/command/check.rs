@@ -30,7 +30,9 @@ pub fn run(arguments: &CheckArguments) -> u8 {
         Ok(code) => code,
         Err(error) => {
             let text = report::plain::block(&error);
-            let _ = writeln!(io::stderr(), "error: {text}");
+            // A problem in a file names its kind itself.
+            let head = if text.starts_with("error:") { "" } else { "error: " };
+            let _ = writeln!(io::stderr(), "{head}{text}");
             USAGE
         }
     }
@@ -41,7 +43,7 @@ fn attempt(arguments: &CheckArguments) -> Result<u8, String> {
     let suite = Arc::new(suite(arguments)?);
     if arguments.list {
         let mut out = io::stdout().lock();
-        for (case, _) in &suite.cases {
+        for (case, _) in suite.chosen() {
             let _ = writeln!(out, "{}", case.name);
         }
         return Ok(0);

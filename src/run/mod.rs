@@ -15,7 +15,7 @@ pub mod stimulus;
 pub mod talk;
 
 use crate::case::catalogue::{Catalogue, UnknownCase};
-use crate::case::model::{Case, Requirement};
+use crate::case::model::{Body, Case, Requirement, SessionKind};
 use crate::record::Record;
 use crate::revision::{Era, Revision};
 use crate::session::Session;
@@ -32,7 +32,10 @@ use tokio::task::JoinSet;
 
 /// The cases of a run, each with its row.
 pub struct Suite {
+    /// Those that were chosen, and behind them their companions.
     pub cases: Vec<(Case, Requirement)>,
+    /// How many were chosen: only these have rows in the record.
+    pub chosen: usize,
     pub version: String,
     pub digest: String,
 }
@@ -40,19 +43,39 @@ pub struct Suite {
 impl Suite {
     /// The cases that the patterns name; all of them without a pattern.
     ///
+    /// A standing case alone would have nothing to look at: with it come, as companions, the scripted cases that
+    /// share sessions. They are played, and have no verdict.
+    ///
     /// # Errors
     /// A pattern that names no case.
     pub fn select(catalogue: &Catalogue, patterns: &[String]) -> Result<Self, UnknownCase> {
+        fn is_standing(case: &Case) -> bool {
+            matches!(case.body, Body::Standing(_))
+        }
         let mut names = HashSet::new();
         for pattern in patterns {
             names.extend(catalogue.matching(pattern)?.into_iter().map(|case| case.name.as_str()));
         }
-        let chosen =
-            catalogue.cases.iter().filter(|case| patterns.is_empty() || names.contains(case.name.as_str()));
+        let (chosen, others): (Vec<&Case>, Vec<&Case>) = catalogue
+            .cases
+            .iter()
+            .partition(|case| patterns.is_empty() || names.contains(case.name.as_str()));
+        let needs_companions = chosen.iter().any(|case| is_standing(case));
+        let companions = others
+            .into_iter()
+            .filter(|case| needs_companions && !is_standing(case) && case.session != SessionKind::Own);
         // A case without a row is a load error of lint's; it has no verdict to give.
-        let cases =
-            chosen.filter_map(|case| Some((case.clone(), catalogue.proved_by(case)?.clone()))).collect();
-        Ok(Self { cases, version: env!("CARGO_PKG_VERSION").to_owned(), digest: catalogue.digest.clone() })
+        let with_row = |case: &Case| Some((case.clone(), catalogue.proved_by(case)?.clone()));
+        let mut cases: Vec<_> = chosen.into_iter().filter_map(with_row).collect();
+        let chosen = cases.len();
+        cases.extend(companions.filter_map(with_row));
+        let (version, digest) = (env!("CARGO_PKG_VERSION").to_owned(), catalogue.digest.clone());
+        Ok(Self { cases, chosen, version, digest })
+    }
+
+    /// The cases that have rows in the record, with their rows.
+    pub fn chosen(&self) -> &[(Case, Requirement)] {
+        &self.cases[..self.chosen]
     }
 
     pub fn entry(&self, index: usize) -> Entry<'_> {
@@ -110,8 +133,12 @@ impl Cut {
     }
 
     pub fn ending(&self) -> Ending {
+        pool::unproven(format!("not reached: {}", self.words()))
+    }
+
+    fn words(&self) -> String {
         let reason = self.reason().unwrap_or_else(|| "the run ended".to_owned());
-        pool::unproven(format!("not reached: the run was cut short ({reason})"))
+        format!("the run was cut short ({reason})")
     }
 }
 
@@ -130,9 +157,13 @@ pub async fn check(sources: Arc<Sources>, suite: Arc<Suite>, settings: Settings,
         Run { sources, suite, settings, harvests: BTreeMap::new(), spoken: Vec::new(), jobs: Vec::new() };
     let mut unreachable = None;
     let mut server = None;
-    if let Some((stateful, stateless)) = openings {
-        unreachable = run.open(stateful, stateless, &mut server).await;
-        run.play().await;
+    match openings {
+        Some((stateful, stateless)) => {
+            unreachable = run.open(stateful, stateless, &mut server).await;
+            run.play().await;
+        }
+        // What the server speaks is not known: the record says of every case that it was not reached.
+        None => run.mark_unspoken(&run.settings.cut.words()),
     }
     let Run { sources, suite, settings, harvests, spoken, .. } = run;
     outcome::record(outcome::Run {

@@ -5,7 +5,7 @@ use super::pool::Harvest;
 use super::scene::{Ending, Missing};
 use super::sources::{Knowledge, Sources};
 use super::{Suite, Unreachable};
-use crate::case::model::Body;
+use crate::case::model::{Body, Capability};
 use crate::judge::standing::Sighting;
 use crate::record::{CaseRecord, Outcome, Record, RevisionRecord, Target};
 use crate::revision::Revision;
@@ -90,6 +90,7 @@ pub fn record(mut run: Run<'_>) -> Record {
     let wrong = run.spoken.iter().find(|spoken| spoken.wrong);
     if let Some(wrong) = wrong
         && record.target.unreachable.is_none()
+        && record.cut_short.is_none()
         && record.count(Outcome::Fail) == 0
     {
         record.target.unreachable.clone_from(&wrong.reason);
@@ -103,7 +104,7 @@ fn rows(run: &Run<'_>, spoken: &Spoken, harvest: Harvest, cases: &mut Vec<CaseRe
     let mut endings: HashMap<usize, (Ending, Duration)> =
         endings.into_iter().map(|(index, ending, time)| (index, (ending, time))).collect();
     let transport = run.sources.transport();
-    for index in 0..run.suite.cases.len() {
+    for index in 0..run.suite.chosen {
         let entry = run.suite.entry(index);
         if !plan::concerns(entry, spoken.revision, transport) {
             continue;
@@ -152,6 +153,12 @@ fn not_played(run: &Run<'_>, spoken: &Spoken, entry: Entry<'_>, is_standing: boo
         }
         (Some(_), _) => ending(Outcome::Unproven, not_reached(spoken)),
         (None, Some(knowledge)) => match plan::decide(entry, knowledge) {
+            // Whoever asks for proof asks for it of Resources: a server without them has none to give.
+            Decision::Skip(reason)
+                if run.target.require_proof && !knowledge.declares(Capability::Resources) =>
+            {
+                ending(Outcome::Unproven, Missing::because(reason))
+            }
             Decision::Skip(reason) => ending(Outcome::Skip, Missing::because(reason)),
             Decision::Run => {
                 let reason = match (&run.cut, is_standing) {
