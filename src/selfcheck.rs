@@ -5,13 +5,15 @@
 
 use crate::bundled;
 use crate::profile::Profile;
-use crate::record::{CaseRecord, Outcome, Record};
+use crate::record::{CaseRecord, Outcome, Record, Transport};
+use crate::revision::{Era, Revision};
 use crate::run::outcome::Asked;
+use crate::run::plan::concerns;
 use crate::run::sources::Sources;
 use crate::run::{Cut, Settings, Suite, Wanted, check};
 use crate::session::Bounds;
 use reference_server::{Fault, Firings, Options, Variant};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -22,14 +24,16 @@ pub struct Trial {
     pub fired: u64,
 }
 
-/// Judges the reference server with these options. Needs no runtime: it makes its own, on paused time.
-pub fn judge(suite: &Arc<Suite>, options: Options) -> std::io::Result<Trial> {
+/// Judges the reference server with these options at these revisions. Needs no runtime: it makes its own, on
+/// paused time.
+pub fn judge(suite: &Arc<Suite>, options: Options, revisions: Vec<Revision>) -> std::io::Result<Trial> {
     let firings = Firings::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
     let launcher = bundled::launcher(options, firings.clone());
     let sources = Arc::new(Sources::new(launcher, Profile::default(), Bounds::default()));
     let (_keep, cut) = Cut::new();
-    let settings = Settings { wanted: Wanted::All, jobs: usize::from(u8::MAX), cut, progress: None };
+    let settings =
+        Settings { wanted: Wanted::These(revisions), jobs: usize::from(u8::MAX), cut, progress: None };
     let target = Asked {
         label: bundled::LABEL.to_owned(),
         arguments: String::new(),
@@ -39,6 +43,45 @@ pub fn judge(suite: &Arc<Suite>, options: Options) -> std::io::Result<Trial> {
     };
     let record = runtime.block_on(check(sources, suite.clone(), settings, target));
     Ok(Trial { record, fired: firings.count() })
+}
+
+/// A fault at the newest revision of each era, and wherever else a case that names it can only be shown.
+pub fn try_fault(suite: &Arc<Suite>, fault: Fault) -> std::io::Result<Trial> {
+    let options = Options { fault: Some(fault), ..Options::default() };
+    let mut trial = judge(suite, options.clone(), revisions_for(suite, fault))?;
+    // Some requests are only wrong for a server of the stateless era alone.
+    if !fault_complaints(suite, fault, &trial).is_empty() {
+        let modern = Options { revisions: vec![reference_server::Revision::V2026_07_28], ..options };
+        let other = judge(suite, modern, vec![Revision::R2026_07_28])?;
+        trial.fired += other.fired;
+        trial.record.cases.extend(other.record.cases);
+    }
+    Ok(trial)
+}
+
+fn revisions_for(suite: &Suite, fault: Fault) -> Vec<Revision> {
+    let mut chosen = BTreeSet::from([Revision::NEWEST_STATEFUL, Revision::NEWEST]);
+    for index in 0..suite.cases.len() {
+        let entry = suite.entry(index);
+        if entry.case.faults.iter().any(|name| name == fault.name()) {
+            let concerned =
+                Revision::ALL.into_iter().filter(|revision| concerns(entry, *revision, Transport::Stdio));
+            let newest = |era| concerned.clone().rfind(|revision| revision.era() == era);
+            chosen.extend([newest(Era::Stateful), newest(Era::Stateless)].into_iter().flatten());
+        }
+    }
+    chosen.into_iter().collect()
+}
+
+/// A lawful variant at every revision.
+pub fn try_variant(suite: &Arc<Suite>, variant: Variant) -> std::io::Result<Trial> {
+    let options = Options { variants: vec![variant], ..Options::default() };
+    judge(suite, options, Revision::ALL.to_vec())
+}
+
+/// The clean server at every revision.
+pub fn try_clean(suite: &Arc<Suite>) -> std::io::Result<Trial> {
+    judge(suite, Options::default(), Revision::ALL.to_vec())
 }
 
 /// The cases that found something, in order, each once.
@@ -119,36 +162,56 @@ pub fn table(kills: &BTreeMap<&str, Vec<String>>) -> String {
          # Written by `mcp-litmus selfcheck --bless`; a difference is a change of what we detect.\n",
     );
     for (fault, cases) in kills {
-        let _ = writeln!(text, "{fault}: {}", cases.join(" "));
+        let _ = writeln!(text, "{}", table_line(fault, cases));
     }
     text
 }
 
-/// Everything: clean, every variant, every fault. `report` is told each name and its complaints as they come.
-pub fn run(suite: &Arc<Suite>, mut report: impl FnMut(&str, &[String])) -> std::io::Result<(bool, String)> {
-    let mut sound = true;
-    let mut tell = |name: &str, complaints: &[String]| {
-        sound &= complaints.is_empty();
-        report(name, complaints);
-    };
-    tell("clean", &clean_complaints(&judge(suite, Options::default())?.record));
-    for variant in Variant::ALL {
-        let trial = judge(suite, with_variant(*variant))?;
-        tell(&format!("variant {}", variant.name()), &variant_complaints(&trial.record));
-    }
-    let mut kills = BTreeMap::new();
-    for fault in Fault::ALL {
-        let trial = judge(suite, with_fault(*fault))?;
-        tell(&format!("fault {}", fault.name()), &fault_complaints(suite, *fault, &trial));
-        kills.insert(fault.name(), killers(&trial.record));
-    }
-    Ok((sound, table(&kills)))
+/// One line of the table: a fault and the cases that notice it.
+pub fn table_line(fault: &str, cases: &[String]) -> String {
+    format!("{fault}: {}", cases.join(" "))
 }
 
-pub fn with_fault(fault: Fault) -> Options {
-    Options { fault: Some(fault), ..Options::default() }
+/// One thing that selfcheck tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    Clean,
+    Variant(Variant),
+    Fault(Fault),
 }
 
-pub fn with_variant(variant: Variant) -> Options {
-    Options { variants: vec![variant], ..Options::default() }
+impl Subject {
+    /// All of them: clean, then every variant, then every fault.
+    pub fn all() -> Vec<Self> {
+        let variants = Variant::ALL.iter().copied().map(Self::Variant);
+        let faults = Fault::ALL.iter().copied().map(Self::Fault);
+        std::iter::once(Self::Clean).chain(variants).chain(faults).collect()
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|subject| subject.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::Variant(variant) => variant.name(),
+            Self::Fault(fault) => fault.name(),
+        }
+    }
+
+    /// Tries it; what is wrong with the result, besides.
+    pub fn attempt(self, suite: &Arc<Suite>) -> std::io::Result<(Trial, Vec<String>)> {
+        let trial = match self {
+            Self::Clean => try_clean(suite)?,
+            Self::Variant(variant) => try_variant(suite, variant)?,
+            Self::Fault(fault) => try_fault(suite, fault)?,
+        };
+        let complaints = match self {
+            Self::Clean => clean_complaints(&trial.record),
+            Self::Variant(_) => variant_complaints(&trial.record),
+            Self::Fault(fault) => fault_complaints(suite, fault, &trial),
+        };
+        Ok((trial, complaints))
+    }
 }

@@ -23,7 +23,7 @@ pub struct Judgement {
 }
 
 /// One value that does not meet the demand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Breach {
     /// JSON Pointer of the value within the object that was checked.
     pub pointer: String,
@@ -68,16 +68,25 @@ impl Judgement {
 
 /// Judges a value by a check. An unresolved reference means that the check was not reached.
 pub fn evaluate(check: &Check, subject: &Json, bindings: &Bindings) -> Result<Judgement, Unresolved> {
+    look(check, subject, bindings, false)
+}
+
+fn look(
+    check: &Check,
+    subject: &Json,
+    bindings: &Bindings,
+    is_wordless: bool,
+) -> Result<Judgement, Unresolved> {
     let replaced = check.of.as_ref().map(|of| bindings.resolve(of)).transpose()?;
     let wanted = operand(&check.predicate).map(|template| bindings.resolve(template)).transpose()?;
-    let judging = Judging { check, wanted: wanted.as_ref() };
+    let judging = Judging { check, wanted: wanted.as_ref(), is_wordless };
     Ok(judging.judge(check.at.matches(replaced.as_ref().unwrap_or(subject))))
 }
 
 /// Whether all checks hold: for `only`, `pick` and answers. What meets nothing but breaks nothing holds.
 pub fn all_hold(checks: &[Check], subject: &Json, bindings: &Bindings) -> Result<bool, Unresolved> {
     for check in checks {
-        if !evaluate(check, subject, bindings)?.holds() {
+        if !look(check, subject, bindings, true)?.holds() {
             return Ok(false);
         }
     }
@@ -101,6 +110,8 @@ pub fn operand(predicate: &Predicate) -> Option<&Template> {
 struct Judging<'a> {
     check: &'a Check,
     wanted: Option<&'a Json>,
+    /// Only whether it holds is asked: breaches are not put into words.
+    is_wordless: bool,
 }
 
 impl Judging<'_> {
@@ -178,7 +189,8 @@ impl Judging<'_> {
                         && high.as_ref().is_none_or(|high| number.compare(high) != Ordering::Greater)
                 })
                 .into(),
-            Predicate::OneKeyOf(keys) => match members(value, keys) {
+            // A null member is as good as none: serialisers write it for what is absent.
+            Predicate::OneKeyOf(keys) => match members_with_value(value, keys) {
                 Some(present) if present.len() == 1 => Verdict::Holds,
                 Some(present) if present.is_empty() => Verdict::Instead("none of them".to_owned()),
                 Some(present) if present.len() == 2 && keys.len() == 2 => Verdict::Instead("both".to_owned()),
@@ -235,6 +247,7 @@ impl Judging<'_> {
         };
         match verdict {
             Verdict::Holds => None,
+            _ if self.is_wordless => Some(String::new()),
             Verdict::Breaks => Some(shown(value)),
             Verdict::Because(reason) if reason.is_empty() => Some(shown(value)),
             Verdict::Because(reason) => Some(format!("{} ({reason})", shown(value))),
@@ -299,6 +312,9 @@ impl Judging<'_> {
     }
 
     fn breach(&self, pointer: &str, got: String) -> Breach {
+        if self.is_wordless {
+            return Breach::default();
+        }
         let expected = demand(&self.check.predicate, self.wanted);
         let pointer = shown_pointer(pointer);
         let place = if pointer.is_empty() { "the value".to_owned() } else { format!("`{pointer}`") };
@@ -359,6 +375,12 @@ fn within(range: Range, number: usize) -> bool {
 fn members(value: &Json, names: &[String]) -> Option<Vec<String>> {
     let object = value.as_object()?;
     Some(names.iter().filter(|name| object.contains(name)).map(|name| format!("`{name}`")).collect())
+}
+
+fn members_with_value(value: &Json, names: &[String]) -> Option<Vec<String>> {
+    let object = value.as_object()?;
+    let has_value = |name: &&String| object.get(name).is_some_and(|member| !member.is_null());
+    Some(names.iter().filter(has_value).map(|name| format!("`{name}`")).collect())
 }
 
 fn member_names(value: &Json) -> String {

@@ -9,6 +9,7 @@ use crate::peer::Launcher;
 use crate::profile::{self, Profile};
 use crate::record::Record;
 use crate::report::{self, console, json, junit};
+use crate::revision::Revision;
 use crate::run::outcome::Asked;
 use crate::run::sources::Sources;
 use crate::run::{Cut, Settings, Suite, Wanted, check};
@@ -154,8 +155,8 @@ fn judge(
     let settings = Settings {
         wanted: match arguments.revision {
             RevisionChoice::Auto => Wanted::Auto,
-            RevisionChoice::All => Wanted::All,
-            RevisionChoice::One(revision) => Wanted::One(revision),
+            RevisionChoice::All => Wanted::These(Revision::ALL.to_vec()),
+            RevisionChoice::One(revision) => Wanted::These(vec![revision]),
         },
         jobs: usize::from(arguments.jobs),
         cut,

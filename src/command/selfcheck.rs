@@ -2,11 +2,13 @@
 
 use crate::case::catalogue::Catalogue;
 use crate::cli::SelfcheckArguments;
+use crate::report::console;
 use crate::run::Suite;
-use crate::selfcheck;
-use reference_server::{Fault, Options, Variant};
+use crate::selfcheck::{self, Subject, Trial};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs the command: 0 if the cases hold, 1 if not, 2 for a wrong name or file.
 pub fn run(arguments: &SelfcheckArguments) -> u8 {
@@ -27,47 +29,58 @@ fn attempt(arguments: &SelfcheckArguments) -> Result<bool, String> {
     if let Some(name) = &arguments.only {
         return only(&suite, name, &mut out);
     }
-    let mut trials = 0;
     let mut unsound = 0;
-    let (sound, table) = selfcheck::run(&suite, |name, complaints| {
-        trials += 1;
+    let mut kills = BTreeMap::new();
+    let subjects = Subject::all();
+    for (subject, attempt) in subjects.iter().zip(attempt_all(&suite, &subjects)) {
+        let (trial, complaints) = attempt.map_err(|error| error.to_string())?;
         unsound += usize::from(!complaints.is_empty());
         for complaint in complaints {
-            let _ = writeln!(out, "{name}: {complaint}");
+            let _ = writeln!(out, "{}: {complaint}", subject.name());
         }
-    })
-    .map_err(|error| error.to_string())?;
+        if let Subject::Fault(fault) = subject {
+            kills.insert(fault.name(), selfcheck::killers(&trial.record));
+        }
+    }
     if let Some(file) = &arguments.bless {
+        let table = selfcheck::table(&kills);
         std::fs::write(file, table)
             .map_err(|error| format!("`{}` cannot be written: {error}", file.display()))?;
     }
-    let _ = writeln!(out, "{trials} trials, {unsound} unsound");
-    Ok(sound)
+    let _ = writeln!(out, "{} trials, {unsound} unsound", subjects.len());
+    Ok(unsound == 0)
+}
+
+type Attempt = io::Result<(Trial, Vec<String>)>;
+
+/// All subjects, on as many threads as there are processors, in their order.
+fn attempt_all(suite: &Arc<Suite>, subjects: &[Subject]) -> Vec<Attempt> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let mut attempts: Vec<(usize, Attempt)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((index, subject)) = Some(next.fetch_add(1, Ordering::Relaxed))
+                .and_then(|index| Some((index, subjects.get(index)?)))
+            {
+                done.push((index, subject.attempt(suite)));
+            }
+            done
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    attempts.sort_by_key(|(index, _)| *index);
+    attempts.into_iter().map(|(_, attempt)| attempt).collect()
 }
 
 /// One fault or variant, with all that it does to the record.
 fn only(suite: &Arc<Suite>, name: &str, out: &mut impl Write) -> Result<bool, String> {
-    let fault: Option<Fault> = name.parse().ok();
-    let variant: Option<Variant> = name.parse().ok();
-    let options = match (fault, variant) {
-        (Some(fault), _) => selfcheck::with_fault(fault),
-        (None, Some(variant)) => selfcheck::with_variant(variant),
-        (None, None) if name == "clean" => Options::default(),
-        (None, None) => {
-            return Err(format!("`{name}` is no fault and no variant (`mcp-litmus reference --list`)"));
-        }
-    };
-    let trial = selfcheck::judge(suite, options).map_err(|error| error.to_string())?;
-    let style = crate::report::console::Style {
-        colour: false,
-        verbosity: crate::report::console::Verbosity::Verbose,
-    };
-    let _ = crate::report::console::write(&trial.record, out, style);
-    let complaints = match (fault, variant) {
-        (Some(fault), _) => selfcheck::fault_complaints(suite, fault, &trial),
-        (None, Some(_)) => selfcheck::variant_complaints(&trial.record),
-        (None, None) => selfcheck::clean_complaints(&trial.record),
-    };
+    let subject = Subject::named(name)
+        .ok_or_else(|| format!("`{name}` is no fault and no variant (`mcp-litmus reference --list`)"))?;
+    let (trial, complaints) = subject.attempt(suite).map_err(|error| error.to_string())?;
+    let style = console::Style { colour: false, verbosity: console::Verbosity::Verbose };
+    let _ = console::write(&trial.record, out, style);
     for complaint in &complaints {
         let _ = writeln!(out, "{complaint}");
     }

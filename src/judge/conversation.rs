@@ -310,7 +310,8 @@ impl Conversation {
         }
         let id = message.id();
         let exact = id.and_then(|id| self.asked.iter().rposition(|asked| asked.id == *id));
-        let loose = id.and_then(|id| self.asked.iter().rposition(|asked| spelled_alike(&asked.id, id)));
+        let alike = |id: &Id| self.asked.iter().rposition(|asked| spelled_alike(&asked.id, id));
+        let loose = id.filter(|_| exact.is_none()).and_then(alike);
         let address = match (exact, id) {
             (Some(index), _) if self.asked[index].answered() => "answered",
             (Some(_), _) => "pending",

@@ -85,12 +85,33 @@ impl Suite {
 }
 
 /// Which revisions to test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// The newest stateful revision that the server agrees to and, if it speaks it, 2026-07-28.
     Auto,
-    All,
-    One(Revision),
+    /// These; each gets its rows, spoken or not.
+    These(Vec<Revision>),
+}
+
+impl Wanted {
+    /// The revisions of an era that were asked for by name.
+    fn named(&self, era: Era) -> Vec<Revision> {
+        match self {
+            Self::Auto => Vec::new(),
+            Self::These(revisions) => {
+                revisions.iter().copied().filter(|revision| revision.era() == era).collect()
+            }
+        }
+    }
+
+    fn wants(&self, era: Era) -> bool {
+        *self == Self::Auto || !self.named(era).is_empty()
+    }
+
+    /// What to ask a stateful server for first: the newest that is wanted.
+    fn first_stateful(&self) -> Revision {
+        self.named(Era::Stateful).into_iter().max().unwrap_or(Revision::NEWEST_STATEFUL)
+    }
 }
 
 /// How a run goes about it.
@@ -145,12 +166,8 @@ impl Cut {
 /// Judges one server. The record is complete whatever happened.
 pub async fn check(sources: Arc<Sources>, suite: Arc<Suite>, settings: Settings, target: Asked) -> Record {
     let began = tokio::time::Instant::now();
-    let preferred = match settings.wanted {
-        Wanted::One(revision) if revision.era() == Era::Stateful => revision,
-        _ => Revision::NEWEST_STATEFUL,
-    };
     let openings = tokio::select! {
-        openings = detect::detect(&sources, preferred) => Some(openings),
+        openings = detect::detect(&sources, settings.wanted.first_stateful()) => Some(openings),
         () = settings.cut.happens() => None,
     };
     let mut run =
@@ -211,15 +228,8 @@ impl Run {
             self.mark_unspoken(&unreachable.reason);
             return Some(unreachable);
         }
-        let wants = |revision: Revision| match self.settings.wanted {
-            Wanted::Auto | Wanted::All => true,
-            Wanted::One(wanted) => wanted == revision,
-        };
-        let wants_stateless = wants(Revision::NEWEST);
-        let wants_stateful = match self.settings.wanted {
-            Wanted::One(revision) => revision.era() == Era::Stateful,
-            _ => true,
-        };
+        let wants_stateful = self.settings.wanted.wants(Era::Stateful);
+        let wants_stateless = self.settings.wanted.wants(Era::Stateless);
         if let (Opening::Spoken(opened), _) | (_, Opening::Spoken(opened)) = (&stateful, &stateless)
             && let Some(named) = &opened.knowledge.server
         {
@@ -266,10 +276,10 @@ impl Run {
     /// The stateful opening succeeded: with which revisions besides?
     async fn take_stateful(&mut self, opened: Opened) {
         let agreed = opened.knowledge.revision;
-        let wanted: Vec<Revision> = match self.settings.wanted {
+        let asked_first = self.settings.wanted.first_stateful();
+        let wanted = match self.settings.wanted {
             Wanted::Auto => vec![agreed],
-            Wanted::All => Revision::of(Era::Stateful).collect(),
-            Wanted::One(revision) => vec![revision],
+            Wanted::These(_) => self.settings.wanted.named(Era::Stateful),
         };
         let mut opened = Some(opened);
         for revision in wanted {
@@ -279,9 +289,8 @@ impl Run {
                 }
                 continue;
             }
-            // An answer to this very request was "no" already.
-            let asked_before = self.settings.wanted == Wanted::One(revision);
-            let reason = if asked_before {
+            // The very first request was for this one, and the answer was "no".
+            let reason = if revision == asked_first {
                 format!("the server answered {agreed}")
             } else {
                 match detect::initialize(&self.sources, revision, "opening").await {
@@ -333,10 +342,7 @@ impl Run {
 
     /// The opening was answered wrongly. The cases about openings say how; nothing else can be shown.
     async fn judge_wrong(&mut self, opening: Opening) {
-        let revision = match self.settings.wanted {
-            Wanted::One(revision) if revision.era() == Era::Stateful => revision,
-            _ => Revision::NEWEST_STATEFUL,
-        };
+        let revision = self.settings.wanted.first_stateful();
         let (reason, session) = match opening {
             Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => {
                 (reason, Some(session))
@@ -369,13 +375,10 @@ impl Run {
 
     /// Rows for the revisions of an era that the server does not speak, where they were asked for.
     fn unspoken(&mut self, era: Era, reason: &str) {
-        let wanted: Vec<Revision> = match self.settings.wanted {
+        let wanted = match self.settings.wanted {
             // Nobody asked for that revision by name: one line, no rows.
             Wanted::Auto => Revision::of(era).next_back().into_iter().collect(),
-            Wanted::All => Revision::of(era).collect(),
-            Wanted::One(revision) => {
-                Some(revision).filter(|revision| revision.era() == era).into_iter().collect()
-            }
+            Wanted::These(_) => self.settings.wanted.named(era),
         };
         let listed = self.settings.wanted != Wanted::Auto;
         for revision in wanted {

@@ -10,6 +10,8 @@ use crate::wire::{Json, json};
 use iri_string::spec::UriSpec;
 use iri_string::template::UriTemplateStr;
 use iri_string::template::simple_context::SimpleContext;
+use std::collections::HashSet;
+use std::fmt::Write;
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -154,43 +156,71 @@ pub async fn expand(
     let Ok(parsed) = UriTemplateStr::new(&text) else {
         return Err(Stop::Unproven(Missing::because(format!("not reached: `{text}` is no URI template"))));
     };
-    let mut context = SimpleContext::new();
+    let variables: Vec<String> = parsed.variables().map(|variable| variable.as_str().to_owned()).collect();
+    let mut values: Vec<(String, String)> = Vec::new();
     match with {
-        Some(values) => {
-            for (variable, value) in values {
+        Some(given) => {
+            for (variable, value) in given {
                 let value = scene.resolve_string(value)?;
                 if variable == "*" {
-                    for variable in parsed.variables() {
-                        context.insert(variable.as_str(), value.clone());
-                    }
+                    values.extend(variables.iter().map(|variable| (variable.clone(), value.clone())));
                 } else {
-                    context.insert(variable.as_str(), value);
+                    values.push((variable.clone(), value));
                 }
             }
         }
         None => {
             let session = scene.session(step)?;
-            let mut chosen: Vec<(String, String)> = Vec::new();
-            let variables: Vec<String> =
-                parsed.variables().map(|variable| variable.as_str().to_owned()).collect();
             for variable in variables {
-                let Some(value) = value_of(scene, &session, &text, &variable, &chosen).await else {
+                let Some(value) = value_of(scene, &session, &text, &variable, &values).await else {
                     return Err(Stop::Unproven(Missing {
                         reason: format!("no value is known for `{variable}` of the template `{text}`"),
                         help: Some(format!("add `variables: {{ {variable}: ... }}` to litmus.yaml")),
                     }));
                 };
-                chosen.push((variable, value));
-            }
-            for (variable, value) in chosen {
-                context.insert(variable, value);
+                values.push((variable, value));
             }
         }
     }
-    let expanded = parsed.expand::<UriSpec, _>(&context).map(|expanded| expanded.to_string());
-    let uri = expanded.map_err(|error| Stop::Broken(format!("`{text}` could not be expanded: {error}")))?;
+    let uri = fill(parsed, &values)
+        .map_err(|error| Stop::Broken(format!("`{text}` could not be expanded: {error}")))?;
     scene.bindings.set(name, uri.as_str());
     Ok(())
+}
+
+/// Fills a template (RFC 6570).
+fn fill(
+    template: &UriTemplateStr,
+    values: &[(String, String)],
+) -> Result<String, iri_string::template::Error> {
+    let reserved = reserved_variables(template.as_str());
+    let mut context = SimpleContext::new();
+    for (variable, value) in values {
+        // The expander slices such values off character boundaries (iri-string 0.7.14), so they come to it
+        // encoded, as `{+name}` and `{#name}` would encode them anyway.
+        let value = if reserved.contains(variable.as_str()) { ascii(value) } else { value.clone() };
+        context.insert(variable.as_str(), value);
+    }
+    Ok(template.expand::<UriSpec, _>(&context)?.to_string())
+}
+
+/// The variables of expressions that let reserved characters through.
+fn reserved_variables(template: &str) -> HashSet<&str> {
+    let expressions = template.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+    let reserved = expressions.filter_map(|expression| expression.strip_prefix(['+', '#']));
+    reserved.flat_map(|names| names.split(',')).map(|name| name.trim_end_matches('*')).collect()
+}
+
+/// Percent-encodes what is not ASCII, and nothing else.
+fn ascii(value: &str) -> String {
+    value.bytes().fold(String::new(), |mut text, byte| {
+        if byte.is_ascii() {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+        text
+    })
 }
 
 /// A value of a template variable that the server should accept.
@@ -287,6 +317,21 @@ mod tests {
         assert_eq!(sibling("file:///a/b.txt", "x"), "file:///a/x");
         assert_eq!(sibling("note://items/todo?x=1#y", "x"), "note://items/x");
         assert_eq!(sibling("urn:a", "x"), "urn:x");
+    }
+
+    #[test]
+    fn values_beyond_ascii_fill_every_kind_of_expression() {
+        for (template, wanted) in [
+            ("a:{x}", "a:%C3%BC%2F1"),
+            ("a:{+x}", "a:%C3%BC/1"),
+            ("a:{#x}", "a:#%C3%BC/1"),
+            ("a:{?x}", "a:?x=%C3%BC%2F1"),
+            ("a:{y}", "a:"),
+        ] {
+            let template = UriTemplateStr::new(template).unwrap();
+            let filled = fill(template, &[("x".to_owned(), "ü/1".to_owned())]).unwrap();
+            assert_eq!(filled, wanted);
+        }
     }
 
     #[test]
