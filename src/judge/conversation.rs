@@ -5,7 +5,8 @@ use crate::case::model::Subject;
 use crate::check::formats::is_at_or_below;
 use crate::dialect::META_SUBSCRIPTION;
 use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
-use crate::wire::{self, Id, Json, Limits, Message, Object, Reading, json};
+use crate::wire::{self, Id, Json, Limits, Message, Number, Object, Reading, json};
+use std::cmp::Ordering;
 use std::time::Duration;
 
 /// One thing that a standing case can look at.
@@ -78,10 +79,14 @@ struct Asked {
     sequence: u64,
     at: Duration,
     deliberate: bool,
+    /// Sent before the opening was complete, where servers may do as they like.
+    early: bool,
     results: usize,
     errors: usize,
     mistyped: usize,
     cancelled: bool,
+    /// The newest value of progress that was reported for it.
+    progress: Option<Number>,
     /// For a listen request: acknowledged.
     acknowledged: bool,
     /// For a listen request: a message with its tag has come.
@@ -197,9 +202,12 @@ impl Conversation {
             self.subscriptions.retain(|subscription| subscription.uri != uri);
             self.subscriptions.push(Subscription { uri, left: false });
         }
+        let early = !self.initialized && method != "initialize";
         self.asked.push(Asked {
             id,
             method,
+            early,
+            progress: None,
             params,
             sequence: entry.sequence,
             at: entry.at,
@@ -372,6 +380,9 @@ impl Conversation {
         facts.push("subscribed", self.subscribed(uri.as_deref()));
         if method == "notifications/progress" {
             facts.push("token", self.token(params.and_then(|params| params.get("progressToken"))));
+            if let Some(increases) = params.and_then(|params| self.progresses(params)) {
+                facts.push("increases", increases);
+            }
         }
         if method == "notifications/cancelled" {
             facts.push(
@@ -428,6 +439,16 @@ impl Conversation {
             Some(_) => "active",
             None => "unknown",
         }
+    }
+
+    /// Whether progress goes beyond what was reported for the same token before; takes note of it.
+    fn progresses(&mut self, params: &Json) -> Option<bool> {
+        let token = params.get("progressToken")?;
+        let value = params.get("progress")?.as_number()?;
+        let carries = |asked: &&mut Asked| asked.progress_token().is_some_and(|sent| sent.same(token));
+        let asked = self.asked.iter_mut().rev().find(carries)?;
+        let before = asked.progress.replace(value.clone());
+        before.map(|before| value.compare(&before) == Ordering::Greater)
     }
 
     fn cancels(&self, id: Option<Id>) -> &'static str {
@@ -487,6 +508,7 @@ impl Conversation {
                 "mistyped": asked.mistyped,
                 "deliberate": asked.deliberate,
                 "cancelled": asked.cancelled,
+                "early": asked.early,
                 "silent": unanswered && waited && !self.died,
                 "died": unanswered && self.died,
             });

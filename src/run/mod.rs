@@ -244,8 +244,8 @@ impl Run {
                     opened.session.finish().await;
                 }
             }
-            // A server of the stateless era alone may refuse `initialize` in any way.
-            other if modern => {
+            // A server of the stateless era alone may refuse `initialize` in any way, but not serve it wrongly.
+            other if modern && !matches!(other, Opening::Wrong { .. }) => {
                 let reason = part_with(other).await;
                 self.unspoken(Era::Stateful, &reason);
             }

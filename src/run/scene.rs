@@ -95,6 +95,8 @@ pub struct Scene<'a> {
     pub last_reply: Option<Json>,
     /// The newest exchange: entries sent and got, for findings.
     pub shown: Option<(Arc<Session>, Vec<u64>)>,
+    /// The last stimulus left no trace in a read: until something is heard of it, nothing follows from silence.
+    pub unproved_change: Option<Missing>,
     /// A deliberate frame was sent in this case: what befalls the server afterwards is this case's finding.
     pub deliberate: bool,
     pub proven: usize,
@@ -133,6 +135,7 @@ impl<'a> Scene<'a> {
             set_up: HashSet::new(),
             last_reply: None,
             shown: None,
+            unproved_change: None,
             deliberate: false,
             proven: 0,
             sighting: Sighting::default(),

@@ -465,6 +465,9 @@ async fn quiet(scene: &mut Scene<'_>, step: &Step, window: &Quiet) -> Played {
     let time = window.for_time.max(armed * time_limits::QUIET_SCALE).min(scene.sources.patience());
     let found = session.wait(time, |state| first_match(scene, &filter, state)).await;
     let Some((arrival, _)) = found else {
+        if let Some(missing) = scene.unproved_change.take() {
+            return Err(Stop::Unproven(missing));
+        }
         scene.proven += 1;
         return Ok(());
     };

@@ -51,14 +51,14 @@ pub async fn stimulate(scene: &mut Scene<'_>, step: &Step, stimulus: &Stimulus) 
     scene.mark(&session);
     pull(scene, &session, &hook, uri.as_deref()).await?;
     let Some(uri) = uri else { return Ok(()) };
+    // Servers may notify first and change a moment later, so equal reads are remembered rather than judged.
     let after = read(&session, &uri).await;
-    match (before, after) {
-        (Some(before), Some(after)) if before.same(&after) => Err(Stop::Unproven(Missing {
-            reason: format!("the `touch` hook changed nothing: two reads of {uri} are equal"),
-            help: Some("correct `stimuli.touch` in litmus.yaml".to_owned()),
-        })),
-        _ => Ok(()),
-    }
+    let unchanged = before.zip(after).is_some_and(|(before, after)| before.same(&after));
+    scene.unproved_change = unchanged.then(|| Missing {
+        reason: format!("the `touch` hook changed nothing that a read shows: two reads of {uri} are equal"),
+        help: Some("correct `stimuli.touch` in litmus.yaml".to_owned()),
+    });
+    Ok(())
 }
 
 /// What a read yields, for comparing; `None` where it fails.
