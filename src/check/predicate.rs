@@ -189,8 +189,7 @@ impl Judging<'_> {
                         && high.as_ref().is_none_or(|high| number.compare(high) != Ordering::Greater)
                 })
                 .into(),
-            // A null member is as good as none: serialisers write it for what is absent.
-            Predicate::OneKeyOf(keys) => match members_with_value(value, keys) {
+            Predicate::OneKeyOf(keys) => match members_but(value, keys, self.check.or_null) {
                 Some(present) if present.len() == 1 => Verdict::Holds,
                 Some(present) if present.is_empty() => Verdict::Instead("none of them".to_owned()),
                 Some(present) if present.len() == 2 && keys.len() == 2 => Verdict::Instead("both".to_owned()),
@@ -377,10 +376,11 @@ fn members(value: &Json, names: &[String]) -> Option<Vec<String>> {
     Some(names.iter().filter(|name| object.contains(name)).map(|name| format!("`{name}`")).collect())
 }
 
-fn members_with_value(value: &Json, names: &[String]) -> Option<Vec<String>> {
+/// As `members`; with `or: "null"`, a null member is as good as none, as serialisers write it for what is absent.
+fn members_but(value: &Json, names: &[String], or_null: bool) -> Option<Vec<String>> {
     let object = value.as_object()?;
-    let has_value = |name: &&String| object.get(name).is_some_and(|member| !member.is_null());
-    Some(names.iter().filter(has_value).map(|name| format!("`{name}`")).collect())
+    let counts = |name: &&String| object.get(name).is_some_and(|member| !or_null || !member.is_null());
+    Some(names.iter().filter(counts).map(|name| format!("`{name}`")).collect())
 }
 
 fn member_names(value: &Json) -> String {

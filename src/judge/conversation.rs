@@ -378,6 +378,8 @@ impl Conversation {
         let uri = uri_of(params);
         self.note_tag(method, params, uri.as_deref(), facts);
         facts.push("subscribed", self.subscribed(uri.as_deref()));
+        let open = self.asked.iter().filter(|asked| !asked.answered() && !asked.is_listen());
+        facts.push("pending", open.count());
         if method == "notifications/progress" {
             facts.push("token", self.token(params.and_then(|params| params.get("progressToken"))));
             if let Some(increases) = params.and_then(|params| self.progresses(params)) {

@@ -71,10 +71,8 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     let result = match reply {
         Reply::Result { result, .. } => result,
         Reply::Error { error, .. } => {
-            return Opening::Wrong {
-                reason: format!("`initialize` was answered by {}", error_name(&error)),
-                session,
-            };
+            let reason = format!("`initialize` was answered by {}", error_name(&error));
+            return Opening::NotSpoken { reason, session: Some(session) };
         }
         Reply::Silence(limit) => {
             let reason = format!("no reply to `initialize` within {} s", limit.as_secs());

@@ -3,7 +3,7 @@
 //! Verbs are in `step`, `talk` and `stimulus`; this file holds what they share, and turns their end into an outcome.
 
 use super::sources::{Knowledge, Sources};
-use super::step;
+use super::{step, stimulus};
 use crate::case::model::{Body, Case, Check, Requirement, Step, Template};
 use crate::check::bindings::{Bindings, Unresolved};
 use crate::check::predicate::{Breach, evaluate};
@@ -95,8 +95,8 @@ pub struct Scene<'a> {
     pub last_reply: Option<Json>,
     /// The newest exchange: entries sent and got, for findings.
     pub shown: Option<(Arc<Session>, Vec<u64>)>,
-    /// The last stimulus left no trace in a read: until something is heard of it, nothing follows from silence.
-    pub unproved_change: Option<Missing>,
+    /// The last stimulus, until something is heard of it.
+    pub change: Option<stimulus::Change>,
     /// A deliberate frame was sent in this case: what befalls the server afterwards is this case's finding.
     pub deliberate: bool,
     pub proven: usize,
@@ -135,7 +135,7 @@ impl<'a> Scene<'a> {
             set_up: HashSet::new(),
             last_reply: None,
             shown: None,
-            unproved_change: None,
+            change: None,
             deliberate: false,
             proven: 0,
             sighting: Sighting::default(),

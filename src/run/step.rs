@@ -415,12 +415,14 @@ async fn hear(scene: &mut Scene<'_>, step: &Step, hear: &Hear) -> Played {
         if let Some(gone) = gone {
             return Err(talk::lost_place(scene, &step.place, &session, Some(gone)));
         }
+        stimulus::prove_change(scene).await?;
         return Err(scene.fault(
             &step.place,
             filter.name(),
             format!("none within {} s", limit.as_secs_f32()),
         ));
     };
+    scene.change = None;
     let conversation = session.state().transcript.head.conversation;
     let delay = arrival.at.saturating_sub(mark_time(scene, &session));
     scene.taken.insert((conversation, arrival.sequence));
@@ -465,9 +467,7 @@ async fn quiet(scene: &mut Scene<'_>, step: &Step, window: &Quiet) -> Played {
     let time = window.for_time.max(armed * time_limits::QUIET_SCALE).min(scene.sources.patience());
     let found = session.wait(time, |state| first_match(scene, &filter, state)).await;
     let Some((arrival, _)) = found else {
-        if let Some(missing) = scene.unproved_change.take() {
-            return Err(Stop::Unproven(missing));
-        }
+        stimulus::prove_change(scene).await?;
         scene.proven += 1;
         return Ok(());
     };

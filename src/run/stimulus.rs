@@ -48,17 +48,35 @@ pub async fn stimulate(scene: &mut Scene<'_>, step: &Step, stimulus: &Stimulus) 
         Some(uri) => read(&session, uri).await,
         None => None,
     };
+    scene.change = None;
     scene.mark(&session);
     pull(scene, &session, &hook, uri.as_deref()).await?;
     let Some(uri) = uri else { return Ok(()) };
-    // Servers may notify first and change a moment later, so equal reads are remembered rather than judged.
-    let after = read(&session, &uri).await;
-    let unchanged = before.zip(after).is_some_and(|(before, after)| before.same(&after));
-    scene.unproved_change = unchanged.then(|| Missing {
-        reason: format!("the `touch` hook changed nothing that a read shows: two reads of {uri} are equal"),
-        help: Some("correct `stimuli.touch` in litmus.yaml".to_owned()),
-    });
+    // Whether it changed is only looked at where nothing is heard of it: then silence must mean something.
+    scene.change = before.map(|before| Change { session, uri, before });
     Ok(())
+}
+
+/// A stimulus of which nothing has been heard yet.
+pub struct Change {
+    session: Arc<Session>,
+    uri: String,
+    /// What a read showed before.
+    before: Json,
+}
+
+/// Whether the last stimulus really changed the resource. If not, silence proves nothing.
+pub async fn prove_change(scene: &mut Scene<'_>) -> Played {
+    let Some(Change { session, uri, before }) = scene.change.take() else { return Ok(()) };
+    match read(&session, &uri).await {
+        Some(after) if after.same(&before) => Err(Stop::Unproven(Missing {
+            reason: format!(
+                "the `touch` hook changed nothing that a read shows: two reads of {uri} are equal"
+            ),
+            help: Some("correct `stimuli.touch` in litmus.yaml".to_owned()),
+        })),
+        _ => Ok(()),
+    }
 }
 
 /// What a read yields, for comparing; `None` where it fails.
