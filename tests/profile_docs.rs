@@ -13,8 +13,9 @@ fn examples() -> Vec<String> {
 
 #[test]
 fn every_example_can_be_read() {
-    for example in examples() {
-        let variable = |name: &str| (name == "NOTES_TOKEN").then(|| "s3cret".to_owned());
+    let readme = include_str!("../README.md").split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    for example in examples().into_iter().chain([readme.to_owned()]) {
+        let variable = |name: &str| ["NOTES_TOKEN", "TOKEN"].contains(&name).then(|| "s3cret".to_owned());
         if let Err(problems) = parse(&Source::new("docs/profile.md", example.as_str()), &variable) {
             panic!("{}", problems.iter().map(Problem::render).collect::<Vec<_>>().join("\n"));
         }
