@@ -141,7 +141,9 @@ pub fn fault_complaints(suite: &Suite, fault: Fault, trial: &Trial) -> Vec<Strin
     let mut named = false;
     for case in naming {
         named = true;
-        if !killers.contains(&case.name) {
+        // Over another transport it would be shown; here the case has no rows.
+        let is_played = trial.record.cases.iter().any(|row| row.name == case.name);
+        if is_played && !killers.contains(&case.name) {
             let rows = trial.record.cases.iter().filter(|row| row.name == case.name);
             let outcomes: Vec<String> = rows
                 .map(|row| {

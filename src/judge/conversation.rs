@@ -483,7 +483,10 @@ impl Conversation {
 
     fn take_exit(&mut self, entry: &Entry) {
         self.exit = entry.exit;
-        self.died = !self.input_ended && !entry.exit.is_some_and(|exit| exit.by_us);
+        let by_itself = !self.input_ended && !entry.exit.is_some_and(|exit| exit.by_us);
+        // A server may end by itself while nothing is asked of it.
+        let owes = |asked: &Asked| !asked.answered() && !asked.is_listen() && !asked.cancelled;
+        self.died = by_itself && (self.deliberate_open || self.asked.iter().any(owes));
     }
 
     fn close(&self, time_limit: Duration, meet: &mut impl FnMut(&Observed<'_>)) {

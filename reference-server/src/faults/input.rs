@@ -31,6 +31,15 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
+        "parse-error-wrong-code",
+        "Text that is no JSON is answered by an internal error",
+        &[Line(|_, frame| {
+            let error = json!({ "code": -32603, "message": "Internal error" });
+            let reply = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+            if is_garbage(frame) { Act::Answer(vec![reply]) } else { Act::Pass }
+        })],
+    ),
+    row(
         "garbage-served",
         "Text that is no JSON is answered with a result",
         &[Line(|_, frame| if is_garbage(frame) { Act::Answer(vec![nobody(json!({}))]) } else { Act::Pass })],

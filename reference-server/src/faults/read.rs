@@ -263,17 +263,6 @@ pub(super) const TABLE: &[Row] = &[
             refuse_if(token && asks(message, READ), memory, message, -32602)
         })],
     ),
-    row(
-        "non-ascii-damaged",
-        "Characters beyond ASCII come back as question marks",
-        &[Result(READ, |_, r| {
-            having(r, "contents", "text", |text| {
-                let damaged: String =
-                    text.as_str().unwrap_or("").chars().map(|c| if c.is_ascii() { c } else { '?' }).collect();
-                *text = json!(damaged);
-            })
-        })],
-    ),
 ];
 
 /// The first item of a read.

@@ -48,11 +48,6 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(TEMPLATE_LIST, |_, r| having(r, ITEMS, "title", |title| *title = json!(7)))],
     ),
     row(
-        "template-mime-bare",
-        "The media type of a template has no subtype",
-        &[Result(TEMPLATE_LIST, |_, r| one(r, ITEMS, |item| set(item, "mimeType", json!("text"))))],
-    ),
-    row(
         "template-literal-space",
         "A URI template has a raw space",
         &[Result(TEMPLATE_LIST, |_, r| {
@@ -108,17 +103,6 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(READ, |x, r| {
             if made_from(uri(&x.request)).is_some() {
                 at(r, "/contents/0", |item| set(item, "uri", json!("litmus://elsewhere")));
-            }
-        })],
-    ),
-    row(
-        "template-value-raw",
-        "Values of a template are not decoded",
-        &[Result(READ, |x, r| {
-            if made_from(uri(&x.request)).is_some() {
-                at(r, "/contents/0/text", |text| {
-                    *text = json!(text.as_str().unwrap_or("").replace(": ", ":\t").replace(' ', "%20"));
-                });
             }
         })],
     ),

@@ -33,20 +33,6 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(COMPLETE, |_, r| at(r, "/completion/total", |total| *total = json!("many")))],
     ),
     row(
-        "total-too-small",
-        "The total of a completion is less than its values",
-        &[Result(COMPLETE, |_, r| {
-            if r["completion"]["values"].as_array().is_some_and(|values| values.len() > 1) {
-                at(r, "/completion/total", |total| *total = json!(1));
-            }
-        })],
-    ),
-    row(
-        "has-more-wrong",
-        "A completion says that nothing is left out though it is",
-        &[Result(COMPLETE, |_, r| at(r, "/completion/hasMore", |more| *more = json!(false)))],
-    ),
-    row(
         "has-more-string",
         "A completion says in words whether something is left out",
         &[Result(COMPLETE, |_, r| at(r, "/completion/hasMore", |more| *more = json!("no")))],
