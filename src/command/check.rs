@@ -146,6 +146,7 @@ fn judge(
     let mut bounds = Bounds::default();
     bounds.request = arguments.timeout.unwrap_or(bounds.request);
     bounds.line = arguments.max_message.unwrap_or(bounds.line);
+    let instances = profile.instances.unwrap_or(usize::MAX);
     let mut sources = Sources::new(target.launcher, profile, bounds);
     sources.seed = arguments.seed;
     if let Some(directory) = &arguments.transcripts {
@@ -158,7 +159,7 @@ fn judge(
             RevisionChoice::All => Wanted::These(Revision::ALL.to_vec()),
             RevisionChoice::One(revision) => Wanted::These(vec![revision]),
         },
-        jobs: usize::from(arguments.jobs),
+        jobs: usize::from(arguments.jobs).min(instances),
         cut,
         progress: None,
     };
