@@ -37,6 +37,13 @@ impl Default for Bounds {
 /// and no server has so much to tell.
 const FRAMES_KEPT: usize = 20_000;
 
+/// Bytes of standard error kept of a conversation: the newest, which tell most. However much a server logs, it is
+/// no reason to end it.
+const STDERR_KEPT: usize = 1 << 20;
+
+/// What an entry costs beside its bytes, roughly.
+const ENTRY: usize = 128;
+
 /// Replies to server requests that may wait to be written; a server that floods us with requests gets no more.
 const REPLIES_WAITING: usize = 256;
 
@@ -77,7 +84,12 @@ pub struct State {
     /// Nothing more will be recorded.
     pub ended: bool,
     began: Instant,
+    /// Bytes written and read, standard error aside.
     kept: usize,
+    /// Entries, standard error aside.
+    frames: usize,
+    /// What standard error costs now.
+    stderr: usize,
     next_id: i64,
     case: Option<Arc<str>>,
 }
@@ -151,6 +163,8 @@ impl Session {
             ended: false,
             began: Instant::now(),
             kept: 0,
+            frames: 0,
+            stderr: 0,
             next_id: 1,
             case: None,
         };
@@ -405,7 +419,9 @@ impl State {
 
     fn record(&mut self, channel: Channel, bytes: Vec<u8>, ending: Ending) -> u64 {
         let sequence = self.newest() + 1;
-        self.kept += bytes.len();
+        if channel != Channel::Stderr {
+            self.frames += 1;
+        }
         let entry = Entry {
             sequence,
             at: self.began.elapsed(),
@@ -420,7 +436,27 @@ impl State {
         sequence
     }
 
+    /// Keeps the newest of standard error, and between once and twice as much as its bound.
+    fn record_stderr(&mut self, bytes: Vec<u8>) {
+        self.stderr += bytes.len() + ENTRY;
+        self.record(Channel::Stderr, bytes, Ending::None);
+        if self.stderr <= 2 * STDERR_KEPT {
+            return;
+        }
+        let excess = self.stderr - STDERR_KEPT;
+        let mut dropped = 0;
+        self.transcript.entries.retain(|entry| {
+            if entry.channel != Channel::Stderr || dropped >= excess {
+                return true;
+            }
+            dropped += entry.bytes.len() + ENTRY;
+            false
+        });
+        self.stderr -= dropped;
+    }
+
     fn record_sent(&mut self, frame: &[u8], deliberate: bool) -> u64 {
+        self.kept += frame.len();
         let sequence = self.record(Channel::Stdin, frame.to_vec(), Ending::Lf);
         if let Some(entry) = self.transcript.entries.last_mut() {
             entry.deliberate = deliberate;
@@ -503,6 +539,8 @@ impl Pump {
         let mut last = false;
         match incoming {
             Incoming::Output(bytes) => {
+                // Counted as it comes: a line without an end is never recorded, and must end all the same.
+                state.kept += bytes.len();
                 for line in self.splitter.push(&bytes) {
                     self.take_line(&mut state, line);
                 }
@@ -515,7 +553,7 @@ impl Pump {
                 state.output_ended = true;
             }
             Incoming::Stderr(bytes) => {
-                state.record(Channel::Stderr, bytes, Ending::None);
+                state.record_stderr(bytes);
             }
             Incoming::InputBroken(reason) => state.input_broken = Some(reason),
             Incoming::Exited(exit) => {
@@ -527,9 +565,7 @@ impl Pump {
                 last = true;
             }
         }
-        let is_full = state.kept > self.kept
-            || state.transcript.entries.len() > FRAMES_KEPT
-            || state.inbox.len() > FRAMES_KEPT;
+        let is_full = state.kept > self.kept || state.frames > FRAMES_KEPT || state.inbox.len() > FRAMES_KEPT;
         if is_full && !state.flooded {
             state.flooded = true;
             last = true;

@@ -6,7 +6,7 @@
 use super::sources::{Knowledge, Sources};
 use crate::peer::LaunchError;
 use crate::revision::{Era, Revision};
-use crate::session::{Gone, Reply, Session};
+use crate::session::{Reply, Session};
 use crate::time_limits;
 use crate::wire::{Json, Object, json};
 use std::sync::Arc;
@@ -76,9 +76,11 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
         }
         Reply::Silence(limit) => {
             let reason = format!("no reply to `initialize` within {} s", limit.as_secs());
-            return Opening::NoReply { reason, session };
+            return no_reply_or_wrong(session, reason);
         }
-        Reply::Gone(gone) => return no_reply_or_wrong(session, &gone, "`initialize`"),
+        Reply::Gone(gone) => {
+            return no_reply_or_wrong(session, format!("{gone} while `initialize` was pending"));
+        }
     };
     let version = result.get("protocolVersion").and_then(Json::as_str).map(str::to_owned);
     let agreed = version.as_deref().and_then(|version| version.parse::<Revision>().ok());
@@ -147,9 +149,11 @@ async fn discover(sources: &Sources, mut took: watch::Receiver<Option<Option<Dur
         Reply::Error { error, .. } => refused(session, error).await,
         Reply::Silence(limit) => {
             let reason = format!("no reply to `server/discover` within {:.1} s", limit.as_secs_f32());
-            Opening::NoReply { reason, session }
+            no_reply_or_wrong(session, reason)
         }
-        Reply::Gone(gone) => no_reply_or_wrong(session, &gone, "`server/discover`"),
+        Reply::Gone(gone) => {
+            no_reply_or_wrong(session, format!("{gone} while `server/discover` was pending"))
+        }
     }
 }
 
@@ -183,15 +187,14 @@ async fn refused(session: Arc<Session>, error: Json) -> Opening {
     }
 }
 
-/// A server that went away without a message gave no reply; one that wrote something else first answered wrongly.
-fn no_reply_or_wrong(session: Arc<Session>, gone: &Gone, what: &str) -> Opening {
+/// A server that wrote nothing gave no reply; one that wrote something else, a log for instance, answered wrongly.
+fn no_reply_or_wrong(session: Arc<Session>, reason: String) -> Opening {
     let wrote = session
         .state()
         .transcript
         .entries
         .iter()
         .any(|entry| entry.channel == crate::transcript::Channel::Stdout);
-    let reason = format!("{gone} while {what} was pending");
     if wrote { Opening::Wrong { reason, session } } else { Opening::NoReply { reason, session } }
 }
 
