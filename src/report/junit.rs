@@ -114,7 +114,7 @@ fn test_case(record: &Record, case: &CaseRecord) -> TestCase {
 /// A breach that the list of known failures excuses.
 fn known(case: &CaseRecord, texts: String) -> TestResult {
     let message = attribute(case.known.as_deref().unwrap_or_default());
-    TestResult::SkippedWithCause { type_: "known".to_owned(), message, cause: Some(texts) }
+    TestResult::SkippedWithCause { type_: case.outcome.as_str().to_owned(), message, cause: Some(texts) }
 }
 
 /// Why there was nothing to judge, and what would help.
