@@ -321,20 +321,30 @@ impl Session {
 
     /// Ends the conversation: input closed, then SIGTERM, then SIGKILL (DRV-10). Gives back what was said.
     pub async fn finish(&self) -> Transcript {
+        self.end().await;
+        self.close().await
+    }
+
+    /// Ends the server as [`Session::finish`] does, and keeps what was said.
+    pub async fn end(&self) {
         if self.state().exit.is_none() {
             let _ = self.end_input().await;
             if self.exit(time_limits::GRACE).await.is_none() {
                 let _ = self.hand_over(Outgoing::Terminate).await;
                 if self.exit(time_limits::LAST_GRACE).await.is_none() {
-                    return self.kill().await;
+                    self.strike().await;
                 }
             }
         }
-        self.close().await
     }
 
     /// Ends the conversation at once. Gives back what was said.
     pub async fn kill(&self) -> Transcript {
+        self.strike().await;
+        self.close().await
+    }
+
+    async fn strike(&self) {
         if self.state().exit.is_none() {
             // The input may be full, and a server that does not read it must go all the same: then the pump
             // is stopped, and with it the peer.
@@ -343,7 +353,6 @@ impl Session {
                 self.pump.0.abort();
             }
         }
-        self.close().await
     }
 
     async fn close(&self) -> Transcript {

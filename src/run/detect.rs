@@ -42,8 +42,31 @@ pub enum Opening {
     NotStarted(LaunchError),
 }
 
-/// Tries both eras.
+impl Opening {
+    /// Ends the server of this opening; what was learned stays.
+    async fn release(&self) {
+        match self {
+            Self::Spoken(Opened { session, .. })
+            | Self::Wrong { session, .. }
+            | Self::NoReply { session, .. }
+            | Self::NotSpoken { session: Some(session), .. } => session.end().await,
+            Self::NotSpoken { session: None, .. } | Self::NotStarted(_) => {}
+        }
+    }
+}
+
+/// Tries both eras; one after the other where the server may run only once at a time.
 pub async fn detect(sources: &Sources, stateful: Revision) -> (Opening, Opening) {
+    if sources.is_single() {
+        let began = Instant::now();
+        let stateful = initialize(sources, stateful, "opening").await;
+        let took = began.elapsed();
+        stateful.release().await;
+        let (_done, took) = watch::channel(Some(Some(took)));
+        let stateless = discover(sources, took).await;
+        stateless.release().await;
+        return (stateful, stateless);
+    }
     // How long the stateful opening took, once it is known.
     let (done, took) = watch::channel(None);
     let stateful = async {

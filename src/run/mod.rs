@@ -260,7 +260,7 @@ impl Run {
                     *server = opened.knowledge.server.clone();
                 }
                 if wants_stateless {
-                    self.take(opened);
+                    self.take(opened).await;
                 } else {
                     opened.session.finish().await;
                 }
@@ -285,7 +285,7 @@ impl Run {
         for revision in wanted {
             if revision == agreed {
                 if let Some(opened) = opened.take() {
-                    self.take(opened);
+                    self.take(opened).await;
                 }
                 continue;
             }
@@ -295,7 +295,7 @@ impl Run {
             } else {
                 match detect::initialize(&self.sources, revision, "opening").await {
                     Opening::Spoken(other) if other.knowledge.revision == revision => {
-                        self.take(other);
+                        self.take(other).await;
                         continue;
                     }
                     Opening::Spoken(other) => {
@@ -318,8 +318,14 @@ impl Run {
         }
     }
 
-    fn take(&mut self, opened: Opened) {
+    async fn take(&mut self, opened: Opened) {
         let Opened { session, knowledge } = opened;
+        let session = if self.sources.is_single() {
+            session.finish().await;
+            None
+        } else {
+            Some(session)
+        };
         self.spoken.push(Spoken {
             revision: knowledge.revision,
             reason: None,
@@ -328,7 +334,7 @@ impl Run {
             listed: true,
         });
         let stage = self.stage(knowledge);
-        self.jobs.extend(stage.jobs(Some(session)).into_iter().map(|job| (stage.clone(), job)));
+        self.jobs.extend(stage.jobs(session).into_iter().map(|job| (stage.clone(), job)));
     }
 
     fn stage(&self, knowledge: Knowledge) -> Stage {

@@ -89,6 +89,11 @@ impl Sources {
         }
     }
 
+    /// Whether only one process of the server may run at a time.
+    pub fn is_single(&self) -> bool {
+        self.profile().instances == Some(1)
+    }
+
     pub fn transport(&self) -> Transport {
         self.launcher.transport()
     }
