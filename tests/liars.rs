@@ -24,15 +24,11 @@ fn all() -> Wanted {
 }
 
 /// Judges such a server with every case at every revision.
-fn judge(launcher: impl Launcher + Send + Sync + 'static, revisions: Wanted) -> Record {
+fn judge(launcher: impl Launcher + 'static, revisions: Wanted) -> Record {
     judge_within(Bounds::default(), launcher, revisions)
 }
 
-fn judge_within(
-    bounds: Bounds,
-    launcher: impl Launcher + Send + Sync + 'static,
-    revisions: Wanted,
-) -> Record {
+fn judge_within(bounds: Bounds, launcher: impl Launcher + 'static, revisions: Wanted) -> Record {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime =
@@ -82,9 +78,7 @@ fn assert_nothing_passes(name: &str, record: &Record, code: u8) {
 }
 
 /// A server that meets each line with some text.
-fn saying(
-    answer: impl Fn(&str) -> String + Clone + Send + Sync + 'static,
-) -> impl Launcher + Send + Sync + 'static {
+fn saying(answer: impl Fn(&str) -> String + Clone + Send + Sync + 'static) -> impl Launcher + 'static {
     MemoryLauncher::new(move |Pipes { input, mut output, stderr }| {
         let answer = answer.clone();
         async move {
@@ -103,7 +97,7 @@ fn saying(
 }
 
 /// A server that meets each request with the same `result` or `error` under its id.
-fn answering(member: &'static str, value: Value) -> impl Launcher + Send + Sync + 'static {
+fn answering(member: &'static str, value: Value) -> impl Launcher + 'static {
     saying(move |line| {
         let id = serde_json::from_str::<Value>(line).ok().and_then(|message| message.get("id").cloned());
         id.map(|id| format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, member: value }))).unwrap_or_default()
