@@ -2,8 +2,9 @@
 
     verdicts.py compare|bless REPORTS EXPECTED NAME...
 
-EXPECTED/NAME.txt has one line for each verdict that is neither pass nor skip: `case@revision outcome  # reason`, and
-the number of skips. Reasons are for people and are not compared; a line without one is refused.
+EXPECTED/NAME.txt has one line for each verdict that is neither pass nor skip: `case@revision outcome  # reason`.
+Reasons are for people and are not compared; a line without one is refused. Only the revisions that the run tested are
+compared or written.
 """
 import json
 import pathlib
@@ -16,7 +17,7 @@ class Unusable(Exception):
 
 
 def judged(reports, name):
-    """The verdicts as {key: (outcome, draft of a reason)}, and the number of skips."""
+    """The verdicts as {key: (outcome, draft of a reason)}, and the revisions that were tested."""
     status = (reports / f"{name}.status").read_text().strip()
     if status not in ("0", "1"):
         log = (reports / f"{name}.log").read_text(errors="replace").splitlines()[-20:]
@@ -24,34 +25,35 @@ def judged(reports, name):
         raise Unusable("\n    ".join([what, *log]))
     record = json.loads((reports / f"{name}.json").read_text())
     xml.parsers.expat.ParserCreate().Parse((reports / f"{name}.xml").read_bytes(), True)
-    verdicts, skips = {}, 0
+    verdicts, revisions = {}, set()
     for case in record["cases"]:
-        if case["outcome"] == "skip":
-            skips += 1
-        elif case["outcome"] != "pass":
+        revisions.add(case["revision"])
+        if case["outcome"] not in ("pass", "skip"):
             found = case["findings"][0]["title"] if case["findings"] else case["reason"] or "?"
             draft = " ".join(found.split())
             verdicts[f'{case["name"]}@{case["revision"]}'] = (case["outcome"], draft[:160])
-    return verdicts, skips
+    return verdicts, revisions
 
 
 def expected(path):
-    """The same from a committed list, with the reasons as written."""
-    verdicts, skips = {}, None
+    """The verdicts of a committed list, with the reasons as written."""
+    verdicts = {}
     for line in path.read_text().splitlines() if path.exists() else []:
         entry, _, reason = line.partition("#")
         words = entry.split()
         if len(words) != 2:
             continue
-        if words[0] == "skip":
-            skips = int(words[1])
-        else:
-            verdicts[words[0]] = (words[1], reason.strip())
-    return verdicts, skips
+        verdicts[words[0]] = (words[1], reason.strip())
+    return verdicts
 
 
-def differences(name, found, listed):
-    (now, skips), (before, skips_before) = found, listed
+def tested(key, revisions):
+    return key.rpartition("@")[2] in revisions
+
+
+def differences(found, listed):
+    now, revisions = found
+    before = {key: entry for key, entry in listed.items() if tested(key, revisions)}
     for key in sorted(now.keys() | before.keys()):
         outcome, draft = now.get(key, ("pass or skip", ""))
         outcome_before, reason = before.get(key, ("pass or skip", ""))
@@ -61,15 +63,14 @@ def differences(name, found, listed):
             yield f"  {key}: expected {outcome_before}, got {outcome}" + (f": {draft}" if draft else "")
         elif not reason:
             yield f"  {key}: the list gives no reason for {outcome}"
-    if skips != skips_before:
-        yield f"  skipped: expected {skips_before}, got {skips}"
 
 
 def bless(path, found, listed):
-    (now, skips), (before, _) = found, listed
-    lines = [f"skip {skips}"]
-    for key, (outcome, draft) in sorted(now.items()):
-        outcome_before, reason = before.get(key, (None, ""))
+    now, revisions = found
+    others = {key: entry for key, entry in listed.items() if not tested(key, revisions)}
+    lines = []
+    for key, (outcome, draft) in sorted({**others, **now}.items()):
+        outcome_before, reason = listed.get(key, (None, ""))
         lines.append(f"{key} {outcome}  # {reason if outcome_before == outcome and reason else draft}")
     path.write_text("\n".join(lines) + "\n")
 
@@ -88,7 +89,7 @@ def main(mode, reports, lists, *names):
             path.parent.mkdir(exist_ok=True)
             bless(path, found, expected(path))
         broken = [f"! {key} broken: {draft}" for key, (outcome, draft) in found[0].items() if outcome == "broken"]
-        lines = broken if mode == "bless" else list(differences(name, found, expected(path)))
+        lines = broken if mode == "bless" else list(differences(found, expected(path)))
         if lines:
             print(f"{name}: {len(lines)} differences")
             print("\n".join(lines))

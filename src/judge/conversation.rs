@@ -81,7 +81,6 @@ struct Asked {
     deliberate: bool,
     /// Sent before the opening was complete, where servers may do as they like.
     early: bool,
-    in_batch: bool,
     results: usize,
     errors: usize,
     mistyped: usize,
@@ -173,11 +172,10 @@ impl Conversation {
             let head = &entry.bytes[..entry.bytes.len().min(ODDITY_HEAD)];
             self.oddities.push(String::from_utf8_lossy(head).split_whitespace().collect());
         }
-        let in_batch = matches!(whole.json, Some(Json::Array(_)));
         for reading in messages_of(whole, &entry.bytes) {
             match reading.message {
                 Some(Message::Request { id: Some(id), method, params }) => {
-                    self.ask(entry, id, method, params, in_batch);
+                    self.ask(entry, id, method, params);
                 }
                 Some(Message::Notification { method, params }) => {
                     self.last_method = Some(method.clone());
@@ -195,7 +193,7 @@ impl Conversation {
         }
     }
 
-    fn ask(&mut self, entry: &Entry, id: Id, method: String, params: Option<Json>, in_batch: bool) {
+    fn ask(&mut self, entry: &Entry, id: Id, method: String, params: Option<Json>) {
         self.last_method = Some(method.clone());
         if method == "resources/subscribe"
             && let Some(uri) = uri_of(params.as_ref())
@@ -209,7 +207,6 @@ impl Conversation {
             id,
             method,
             early,
-            in_batch,
             progress: None,
             params,
             sequence: entry.sequence,
@@ -517,7 +514,6 @@ impl Conversation {
                 "deliberate": asked.deliberate,
                 "cancelled": asked.cancelled,
                 "early": asked.early,
-                "in_batch": asked.in_batch,
                 "silent": unanswered && waited && !self.died,
                 "died": unanswered && self.died,
             });
