@@ -275,9 +275,16 @@ impl Session {
     /// Sends an ordinary request of the dialect and waits for its answer.
     pub async fn call(&self, method: &str, params: Option<Json>) -> Reply {
         match self.request(self.fresh_id(), method, self.dialect.params(params), false).await {
-            Ok(ticket) => self.answer(&ticket, self.bounds.request).await,
+            Ok(ticket) => self.answer(&ticket, self.request_limit()).await,
             Err(gone) => Reply::Gone(gone),
         }
+    }
+
+    /// For the answer to an ordinary request. As long as nothing has come from the server it may still be starting:
+    /// without a handshake, the first request is what waits for that.
+    pub fn request_limit(&self) -> Duration {
+        let heard = self.state().transcript.entries.iter().any(|entry| entry.channel == Channel::Stdout);
+        if heard { self.bounds.request } else { self.bounds.request.max(time_limits::START) }
     }
 
     pub async fn notify(&self, method: &str, params: Option<Json>) -> Result<u64, Gone> {

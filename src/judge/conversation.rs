@@ -4,6 +4,7 @@
 use crate::case::model::Subject;
 use crate::check::formats::is_at_or_below;
 use crate::dialect::META_SUBSCRIPTION;
+use crate::time_limits;
 use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
 use crate::wire::{self, Id, Json, Limits, Message, Number, Object, Reading, json};
 use std::cmp::Ordering;
@@ -60,7 +61,10 @@ pub fn walk(transcript: &Transcript, time_limit: Duration, mut meet: impl FnMut(
     for entry in &transcript.entries {
         match entry.channel {
             Channel::Stdin => conversation.take_sent(entry),
-            Channel::Stdout => conversation.take_line(entry, &mut meet),
+            Channel::Stdout => {
+                conversation.first_heard.get_or_insert(entry.at);
+                conversation.take_line(entry, &mut meet);
+            }
             Channel::EndOfInput => conversation.input_ended = true,
             Channel::EndOfOutput => conversation.output_ended_early |= !conversation.input_ended,
             Channel::Exit => conversation.take_exit(entry),
@@ -147,6 +151,8 @@ struct Conversation {
     unfinished_line: bool,
     exit: Option<Exit>,
     died: bool,
+    /// When the first of its output came: until then it may have been starting.
+    first_heard: Option<Duration>,
     last: Duration,
 }
 
@@ -503,7 +509,10 @@ impl Conversation {
         };
         for asked in &self.asked {
             let unanswered = !asked.answered() && asked.mistyped == 0;
-            let waited = self.last.saturating_sub(asked.at) >= time_limit;
+            let waited = match self.first_heard {
+                Some(first) => self.last.saturating_sub(asked.at.max(first)) >= time_limit,
+                None => self.last.saturating_sub(asked.at) >= time_limit.max(time_limits::START),
+            };
             let value = json!({
                 "method": asked.method.as_str(),
                 "id": asked.id.to_string(),

@@ -104,7 +104,7 @@ pub async fn await_answer(
 
 /// `Err(None)`: it runs, but no longer answers the liveness probe.
 async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<Came>, Option<Gone>> {
-    let limit = session.bounds.request;
+    let limit = session.request_limit();
     if !expected.may_be_silent {
         let deadline = Instant::now() + limit;
         loop {

@@ -277,7 +277,7 @@ async fn start_listening(
 /// Waits for the acknowledgement of a listen request; gives back its params.
 async fn acknowledged(scene: &mut Scene<'_>, step: &Step, pending: &Pending) -> Played<Json> {
     let Pending { ticket, session, .. } = pending;
-    let limit = session.bounds.request;
+    let limit = session.request_limit();
     let acknowledgement = |state: &State| {
         state.inbox.iter().find_map(|arrival| match arrival.reading.message.as_ref()? {
             Message::Notification { method, params: Some(params) }

@@ -53,7 +53,7 @@ pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
         }
         return Ok(());
     }
-    let limit = session.bounds.request;
+    let limit = session.request_limit();
     let reply = session.answer(&ticket, limit).await;
     if matches!(reply, Reply::Silence(_)) {
         scene.knowledge.remember_silence(&call.method);
@@ -421,7 +421,7 @@ async fn page(
     }
     let sent = session.request(session.fresh_id(), method, session.dialect.params(params), false).await;
     let ticket = sent.map_err(|gone| lost_call(scene, step, session, method, Some(gone)))?;
-    let reply = session.answer(&ticket, session.bounds.request).await;
+    let reply = session.answer(&ticket, session.request_limit()).await;
     if matches!(reply, Reply::Silence(_)) {
         scene.knowledge.remember_silence(method);
     }
@@ -469,7 +469,7 @@ pub async fn await_pending(
     checks: &[Check],
 ) -> Played {
     let pending = pending(scene, request)?;
-    let limit = within.unwrap_or(pending.session.bounds.request);
+    let limit = within.unwrap_or(pending.session.request_limit());
     let reply = pending.session.answer(&pending.ticket, limit).await;
     let object = accept(scene, step, &pending.session, &pending.ticket, reply, expect)?;
     conclude(scene, checks, &object)
