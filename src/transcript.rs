@@ -3,7 +3,7 @@
 //! Append-only while a conversation runs; judgement reads nothing else. Writing it to a file and reading it
 //! back is in [`crate::transcript::file`].
 
-use crate::record::{Span, Transport};
+use crate::record::{Direction, Excerpt, Span, Transport};
 use crate::revision::Revision;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,6 +107,14 @@ impl std::fmt::Display for Exit {
 }
 
 impl Transcript {
+    /// The frame at `sequence`, cut to what a finding shows.
+    pub fn excerpt(&self, sequence: u64) -> Option<Excerpt> {
+        let at = self.entries.binary_search_by_key(&sequence, |entry| entry.sequence).ok()?;
+        let entry = &self.entries[at];
+        let direction = if entry.channel == Channel::Stdin { Direction::Sent } else { Direction::Got };
+        Some(Excerpt::new(direction, &entry.bytes))
+    }
+
     pub fn new(head: Head) -> Self {
         Self { head, entries: Vec::new() }
     }

@@ -1,0 +1,162 @@
+//! What is known of a conversation so far? The transcript as it grows, the inbox, and why nothing more may come.
+
+use super::{Gone, Reply};
+use crate::record::Excerpt;
+use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
+use crate::wire::{Id, Message, Reading};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// Frames and messages kept of a conversation. Small ones cost far more to keep and to judge than their bytes say,
+/// and no server has so much to tell.
+pub(super) const FRAMES_KEPT: usize = 20_000;
+
+/// Bytes of standard error kept of a conversation: the newest, which tell most. However much a server logs, it is
+/// no reason to end it.
+const STDERR_KEPT: usize = 1 << 20;
+
+/// What an entry costs beside its bytes, roughly.
+const ENTRY: usize = 128;
+
+pub(super) struct Shared {
+    pub(super) state: Mutex<State>,
+    pub(super) changed: Notify,
+}
+
+/// What is known of the conversation so far.
+pub struct State {
+    pub transcript: Transcript,
+    /// Every message of the server, in order of arrival.
+    pub inbox: Vec<Arrival>,
+    pub exit: Option<Exit>,
+    pub output_ended: bool,
+    /// Why writing no longer works.
+    pub input_broken: Option<String>,
+    /// The bound on kept bytes was passed.
+    pub flooded: bool,
+    /// Nothing more will be recorded.
+    pub ended: bool,
+    pub(super) began: Instant,
+    /// Bytes written and read, standard error aside.
+    pub(super) kept: usize,
+    /// Entries, standard error aside.
+    pub(super) frames: usize,
+    /// What standard error costs now.
+    pub(super) stderr: usize,
+    pub(super) next_id: i64,
+    pub(super) case: Option<Arc<str>>,
+}
+
+/// One message of the server. The bytes are in the transcript at `sequence`.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    pub sequence: u64,
+    pub at: Duration,
+    pub reading: Arc<Reading>,
+    /// It came as a member of a batch.
+    pub in_batch: bool,
+}
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere must not take the transcript with it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Since the conversation began.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// The sequence number of the newest entry.
+    pub fn newest(&self) -> u64 {
+        self.transcript.entries.last().map_or(0, |entry| entry.sequence)
+    }
+
+    /// Whether, and why, nothing more can come.
+    pub fn gone(&self) -> Option<Gone> {
+        if self.flooded {
+            return Some(Gone::Flooded);
+        }
+        self.exit.map(Gone::Exited)
+    }
+
+    pub(super) fn gone_for_writing(&self) -> Option<Gone> {
+        self.gone().or_else(|| self.input_broken.as_ref().map(|_| Gone::InputStuck))
+    }
+
+    /// The answer to a request sent at `since`, if it has come.
+    pub fn answer_to(&self, id: &Id, since: u64) -> Option<Reply> {
+        let first = self.inbox.partition_point(|arrival| arrival.sequence <= since);
+        self.inbox[first..].iter().find_map(|arrival| match arrival.reading.message.as_ref()? {
+            Message::Result { id: Some(answered), result } if answered == id => {
+                Some(Reply::Result { result: result.clone(), sequence: arrival.sequence })
+            }
+            Message::Error { id: Some(answered), error } if answered == id => {
+                Some(Reply::Error { error: error.clone(), sequence: arrival.sequence })
+            }
+            _ => None,
+        })
+    }
+
+    /// The frame of an entry, for a finding.
+    pub fn excerpt(&self, sequence: u64) -> Option<Excerpt> {
+        self.transcript.excerpt(sequence)
+    }
+
+    pub(super) fn record(&mut self, channel: Channel, bytes: Vec<u8>, ending: Ending) -> u64 {
+        let sequence = self.newest() + 1;
+        if channel != Channel::Stderr {
+            self.frames += 1;
+        }
+        let entry = Entry {
+            sequence,
+            at: self.began.elapsed(),
+            channel,
+            bytes,
+            ending,
+            case: self.case.clone(),
+            deliberate: false,
+            exit: None,
+        };
+        self.transcript.entries.push(entry);
+        sequence
+    }
+
+    /// Keeps the newest of standard error, and between once and twice as much as its bound.
+    pub(super) fn record_stderr(&mut self, bytes: Vec<u8>) {
+        self.stderr += bytes.len() + ENTRY;
+        self.record(Channel::Stderr, bytes, Ending::None);
+        if self.stderr <= 2 * STDERR_KEPT {
+            return;
+        }
+        let excess = self.stderr - STDERR_KEPT;
+        let mut dropped = 0;
+        self.transcript.entries.retain(|entry| {
+            if entry.channel != Channel::Stderr || dropped >= excess {
+                return true;
+            }
+            dropped += entry.bytes.len() + ENTRY;
+            false
+        });
+        self.stderr -= dropped;
+    }
+
+    pub(super) fn record_sent(&mut self, frame: &[u8], deliberate: bool) -> u64 {
+        self.kept += frame.len();
+        let sequence = self.record(Channel::Stdin, frame.to_vec(), Ending::Lf);
+        if let Some(entry) = self.transcript.entries.last_mut() {
+            entry.deliberate = deliberate;
+        }
+        sequence
+    }
+
+    pub(super) fn arrive(&mut self, sequence: u64, reading: Reading, in_batch: bool) {
+        let at = self.began.elapsed();
+        self.inbox.push(Arrival { sequence, at, reading: Arc::new(reading), in_batch });
+    }
+}
