@@ -17,19 +17,27 @@ const GREETING: &str = "litmus://text/greeting";
 const EMPTY: &str = "litmus://text/empty";
 const SLOW: &str = "litmus://text/slow";
 
+/// One request. Inlined into the tour, which makes hundreds of them, it would need more stack than a test has.
+#[inline(never)]
+fn request(revision: Revision, id: u64, method: &str, mut params: Value) -> String {
+    if revision.is_stateless() {
+        let mut meta = params.get("_meta").cloned().unwrap_or_else(|| json!({}));
+        let version = meta.get(VERSION).cloned().unwrap_or_else(|| revision.name().into());
+        meta[VERSION] = version;
+        meta[CAPABILITIES] = json!({});
+        params["_meta"] = meta;
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
 /// Lines of a client that tries everything; a line that is empty stands for a pause.
 fn tour(revision: Revision) -> Vec<String> {
     let stateless = revision.is_stateless();
     let mut lines = Vec::new();
     let mut id = 0;
-    let mut ask = |method: &str, mut params: Value| {
+    let mut ask = |method: &str, params: Value| {
         id += 1;
-        if stateless {
-            params["_meta"][VERSION] =
-                params["_meta"].get(VERSION).cloned().unwrap_or(revision.name().into());
-            params["_meta"][CAPABILITIES] = json!({});
-        }
-        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+        request(revision, id, method, params)
     };
     let pause = String::new;
     let note = |method: &str, params: Value| {
