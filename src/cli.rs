@@ -30,7 +30,7 @@ pub struct CheckArguments {
     /// Revisions to test: `auto`, `all`, or one of them
     #[arg(long, value_name = "REVISION", default_value = "auto", value_parser = revisions)]
     pub revision: RevisionChoice,
-    /// Only these cases: `read/unknown-uri`, `read/*`, `**`; may be given several times
+    /// Only these cases: `read/text-xor-blob`, `read/*`, `**`; may be given several times
     #[arg(short = 'c', long = "case", value_name = "PATTERN")]
     pub cases: Vec<String>,
     /// Which verdicts fail the run: `must`, or `should` for advice too
