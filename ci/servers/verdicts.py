@@ -52,6 +52,10 @@ def tested(key, revisions):
     return key.rpartition("@")[2] in revisions
 
 
+def is_moody(listed, outcome):
+    return listed.endswith("?") and outcome in (listed[:-1], "pass or skip")
+
+
 def differences(found, listed):
     now, revisions = found
     before = {key: entry for key, entry in listed.items() if tested(key, revisions)}
@@ -60,7 +64,7 @@ def differences(found, listed):
         outcome_before, reason = before.get(key, ("pass or skip", ""))
         if outcome == "broken":
             yield f"! {key} broken: {draft}"
-        elif outcome_before.endswith("?") and outcome in (outcome_before[:-1], "pass or skip"):
+        elif is_moody(outcome_before, outcome):
             continue
         elif outcome != outcome_before:
             yield f"  {key}: expected {outcome_before}, got {outcome}" + (f": {draft}" if draft else "")
@@ -72,7 +76,8 @@ def bless(path, found, listed):
     now, revisions = found
     others = {key: entry for key, entry in listed.items() if not tested(key, revisions)}
     lines = []
-    moody = {key: entry for key, entry in listed.items() if entry[0].endswith("?")}
+    seen = {key: now.get(key, ("pass or skip", ""))[0] for key in listed}
+    moody = {key: entry for key, entry in listed.items() if is_moody(entry[0], seen[key])}
     for key, (outcome, draft) in sorted({**others, **now, **moody}.items()):
         outcome_before, reason = listed.get(key, (None, ""))
         lines.append(f"{key} {outcome}  # {reason if outcome_before == outcome and reason else draft}")
