@@ -115,6 +115,7 @@ impl Session {
             input_broken: None,
             flooded: false,
             ended: false,
+            set_up: false,
             began: Instant::now(),
             kept: 0,
             frames: 0,

@@ -24,7 +24,7 @@ pub struct Head {
     pub transport: Transport,
     /// The revision that the driver spoke.
     pub revision: Revision,
-    /// Whose conversation it is: a case's name, or `calm`, `rough` for shared ones.
+    /// Whose conversation it is: a case's name, or `calm`, `lively`, `rough` for shared ones.
     pub purpose: String,
 }
 

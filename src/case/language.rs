@@ -72,7 +72,7 @@ use Shape::{
 };
 
 pub const TRANSPORTS: &[&str] = &["stdio", "http"];
-pub const SESSIONS: &[&str] = &["calm", "rough", "own"];
+pub const SESSIONS: &[&str] = &["calm", "lively", "rough", "own"];
 pub const VERDICTS: &[&str] = &["fail", "advice", "note"];
 
 /// Of a case file.

@@ -36,13 +36,17 @@ pub struct Case {
 }
 
 /// Which server a case talks to. Inferred from its verbs unless the case says `session:`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+///
+/// In the order of what they ask for: a case is of the last kind that one of its verbs needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SessionKind {
     /// Asks and looks: shares one session with its like.
     Calm,
+    /// Changes, listens or waits, and leaves nothing behind: shares a session with some of its like.
+    Lively,
     /// Sends odd input: shares one session with its like, and the liveness probe follows each.
     Rough,
-    /// Opens, ends, changes, listens or waits: a server of its own.
+    /// Opens or ends: a server of its own.
     Own,
 }
 

@@ -161,6 +161,7 @@ fn explain_case(catalogue: &Catalogue, case: &Case, out: &mut impl Write) -> io:
     let session = match (&case.body, case.session) {
         (Body::Standing(_), _) => "every conversation",
         (_, SessionKind::Calm) => "shared with other cases",
+        (_, SessionKind::Lively) => "shared with other cases that change, listen or wait",
         (_, SessionKind::Rough) => "shared with other cases of odd input",
         (_, SessionKind::Own) => "a server of its own",
     };

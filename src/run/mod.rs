@@ -15,7 +15,7 @@ pub mod stimulus;
 pub mod talk;
 
 use crate::case::catalogue::{Catalogue, UnknownCase};
-use crate::case::model::{Body, Case, Requirement, SessionKind};
+use crate::case::model::{Body, Case, Requirement, SessionKind, Subject};
 use crate::record::Record;
 use crate::revision::{Era, Revision};
 use crate::session::Session;
@@ -52,6 +52,9 @@ impl Suite {
         fn is_standing(case: &Case) -> bool {
             matches!(case.body, Body::Standing(_))
         }
+        fn is_about_notifications(case: &Case) -> bool {
+            matches!(&case.body, Body::Standing(standing) if matches!(standing.on, Subject::Notification(_)))
+        }
         let mut names = HashSet::new();
         for pattern in patterns {
             names.extend(catalogue.matching(pattern)?.into_iter().map(|case| case.name.as_str()));
@@ -61,9 +64,13 @@ impl Suite {
             .iter()
             .partition(|case| patterns.is_empty() || names.contains(case.name.as_str()));
         let needs_companions = chosen.iter().any(|case| is_standing(case));
-        let companions = others
-            .into_iter()
-            .filter(|case| needs_companions && !is_standing(case) && case.session != SessionKind::Own);
+        // What comes unasked shows where something changes; that takes its time, so only then.
+        let needs_changes = chosen.iter().any(|case| is_about_notifications(case));
+        let companions = others.into_iter().filter(|case| match case.session {
+            SessionKind::Calm | SessionKind::Rough => needs_companions && !is_standing(case),
+            SessionKind::Lively => needs_changes,
+            SessionKind::Own => false,
+        });
         // A case without a row is a load error of lint's; it has no verdict to give.
         let with_row = |case: &Case| Some((case.clone(), catalogue.proved_by(case)?.clone()));
         let mut cases: Vec<_> = chosen.into_iter().filter_map(with_row).collect();

@@ -132,7 +132,7 @@ fn sighted(sighting: Sighting) -> Ending {
     let outcome = sighting.outcome();
     let missing = (outcome == Outcome::Unproven)
         .then(|| Missing::because("no message came that its checks could judge"));
-    Ending { outcome, missing, sighting, spoilt: false }
+    Ending { outcome, missing, sighting, spoilt: false, unprepared: false }
 }
 
 fn not_reached(spoken: &Spoken) -> Missing {
@@ -145,6 +145,7 @@ fn not_played(run: &Run<'_>, spoken: &Spoken, entry: Entry<'_>, is_standing: boo
         missing: Some(missing),
         sighting: Sighting::default(),
         spoilt: false,
+        unprepared: false,
     };
     match (&spoken.reason, &spoken.knowledge) {
         (Some(reason), _) if !spoken.wrong => {

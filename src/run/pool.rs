@@ -1,7 +1,8 @@
 //! Which session does each case play on, and which run beside each other?
 //!
-//! Cases that only ask share a calm session, those with odd input a rough one; the rest get a server each. A case
-//! that fails on a shared session is played again alone, and that verdict counts.
+//! Cases that only ask share a calm session, those with odd input a rough one, those that change, listen or wait a
+//! few lively ones; the rest get a server each. A case that fails on a shared session is played again alone, and
+//! that verdict counts.
 
 use super::detect::{self, Opening};
 use super::plan::{self, Decision, Entry};
@@ -18,6 +19,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// How many cases share a lively session: they wait most of the time, so several such sessions side by side are
+/// faster than one, and a server each would be slower where starting it is dear.
+const LIVELY_TOGETHER: usize = 12;
 
 /// What one job brings home. Cases are named by their index in the suite.
 #[derive(Default)]
@@ -67,6 +72,9 @@ impl Stage {
         if !rough.is_empty() {
             jobs.push(Job::Shared { kind: SessionKind::Rough, cases: rough, session: None });
         }
+        for cases in of(SessionKind::Lively).chunks(LIVELY_TOGETHER) {
+            jobs.push(Job::Shared { kind: SessionKind::Lively, cases: cases.to_vec(), session: None });
+        }
         jobs.extend(of(SessionKind::Own).into_iter().map(Job::Alone));
         jobs
     }
@@ -101,7 +109,11 @@ impl Stage {
         session: Option<Arc<Session>>,
         harvest: &mut Harvest,
     ) {
-        let purpose = if kind == SessionKind::Calm { "calm" } else { "rough" };
+        let purpose = match kind {
+            SessionKind::Calm => "calm",
+            SessionKind::Lively => "lively",
+            SessionKind::Rough | SessionKind::Own => "rough",
+        };
         let mut session = session;
         let mut failed_openings = 0;
         for index in cases {
@@ -129,7 +141,9 @@ impl Stage {
                 self.part(&shared, harvest).await;
             }
             let failed = !ending.sighting.findings.is_empty();
-            if !self.cut.is_cut() && (failed || (spoilt && ending.outcome == Outcome::Unproven)) {
+            // Cases that only ask do not disturb each other.
+            let disturbed = spoilt || (ending.unprepared && kind != SessionKind::Calm);
+            if !self.cut.is_cut() && (failed || (disturbed && ending.outcome == Outcome::Unproven)) {
                 let alone = self.play_alone(index, harvest).await;
                 if failed && alone.sighting.findings.is_empty() {
                     let mut alone = alone;
@@ -266,6 +280,7 @@ pub fn unproven(reason: String) -> Ending {
         missing: Some(Missing::because(reason)),
         sighting: Sighting::default(),
         spoilt: false,
+        unprepared: false,
     }
 }
 

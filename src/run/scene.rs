@@ -4,14 +4,14 @@
 
 use super::sources::{Knowledge, Sources};
 use super::{step, stimulus};
-use crate::case::model::{Body, Case, Check, Requirement, Step, Template};
+use crate::case::model::{Body, Case, Check, Requirement, SessionKind, Step, Template};
 use crate::check::bindings::{Bindings, Unresolved};
 use crate::check::predicate::{Breach, evaluate};
 use crate::judge::standing::Sighting;
 use crate::record::{Finding, Outcome, Place};
-use crate::session::{Gone, Session, Ticket};
+use crate::session::{Gone, Reply, Session, Ticket};
 use crate::transcript::Transcript;
-use crate::wire::{Id, Json};
+use crate::wire::{Id, Json, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,6 +48,8 @@ pub struct Ending {
     pub sighting: Sighting,
     /// The server died, fell silent or was left in an unknown state: its session is not to be shared further.
     pub spoilt: bool,
+    /// A step of `given` did not hold: what other cases did on the session may be the reason.
+    pub unprepared: bool,
 }
 
 /// A request left pending under a name.
@@ -56,6 +58,16 @@ pub struct Pending {
     pub ticket: Ticket,
     pub session: Arc<Session>,
     pub progress_token: Option<Json>,
+    /// The case has cancelled it.
+    pub cancelled: bool,
+}
+
+/// How a resource is followed.
+pub enum Followed {
+    /// By `resources/subscribe` on this session.
+    Subscribed(Arc<Session>),
+    /// By a `subscriptions/listen` request.
+    Listening(Pending),
 }
 
 /// Which part of a case is being played: it decides what a failing step means.
@@ -80,8 +92,8 @@ pub struct Scene<'a> {
     /// Sessions that a further opening has replaced.
     pub left: Vec<Arc<Session>>,
     pub pending: HashMap<String, Pending>,
-    /// Listen requests by the URI they follow.
-    pub followed: HashMap<String, Pending>,
+    /// What is followed, by URI.
+    pub followed: HashMap<String, Followed>,
     /// By conversation: the newest entry when the last acting step began.
     pub marks: HashMap<u32, u64>,
     /// Messages that a `hear` has taken: conversation, entry.
@@ -90,8 +102,6 @@ pub struct Scene<'a> {
     pub delays: HashMap<String, Duration>,
     /// Notifications heard since the case began are looked up from here on: conversation, entry.
     pub since: HashMap<u32, u64>,
-    /// Sessions on which the profile's setup has run.
-    pub set_up: HashSet<u32>,
     pub last_reply: Option<Json>,
     /// The newest exchange: entries sent and got, for findings.
     pub shown: Option<(Arc<Session>, Vec<u64>)>,
@@ -132,7 +142,6 @@ impl<'a> Scene<'a> {
             taken: HashSet::new(),
             delays: HashMap::new(),
             since: HashMap::new(),
-            set_up: HashSet::new(),
             last_reply: None,
             shown: None,
             change: None,
@@ -151,6 +160,11 @@ impl<'a> Scene<'a> {
     /// Plays the case to its end. Sessions that it opened besides its own are finished and given back.
     pub async fn play(mut self) -> (Ending, Vec<Transcript>, Option<Arc<Session>>) {
         let played = self.play_parts().await;
+        let unprepared = self.part == Part::Given && matches!(played, Err(Stop::Breach(_)));
+        let played = if unprepared { played.map_err(as_missing) } else { played };
+        if self.case.session == SessionKind::Lively {
+            self.leave().await;
+        }
         let mut transcripts = Vec::new();
         let others = std::mem::take(&mut self.others).into_values();
         for session in others.chain(std::mem::take(&mut self.left)) {
@@ -160,7 +174,7 @@ impl<'a> Scene<'a> {
             self.spoilt |= own.state().gone().is_some();
         }
         let own = self.own.take();
-        (self.end(played), transcripts, own)
+        (Ending { unprepared, ..self.end(played) }, transcripts, own)
     }
 
     async fn play_parts(&mut self) -> Played {
@@ -173,10 +187,35 @@ impl<'a> Scene<'a> {
             self.own = Some(session);
         }
         self.part = Part::Given;
-        step::play_all(self, given).await.map_err(as_missing)?;
+        step::play_all(self, given).await?;
         self.part = Part::Steps;
         self.proven = 0;
         step::play_all(self, steps).await
+    }
+
+    /// Gives up what would reach into the next case on the session. A request that is still open would too; then
+    /// the session is not to be shared further.
+    async fn leave(&mut self) {
+        for (uri, followed) in std::mem::take(&mut self.followed) {
+            if let Followed::Subscribed(session) = followed
+                && !self.spoilt
+            {
+                let reply = session.call("resources/unsubscribe", Some(json!({ "uri": uri }))).await;
+                self.spoilt |= !matches!(reply, Reply::Result { .. });
+            }
+        }
+        for (_, Pending { ticket, session, cancelled, .. }) in std::mem::take(&mut self.pending) {
+            let answered = session.state().answer_to(&ticket.id, ticket.sequence).is_some();
+            if answered || cancelled {
+                continue;
+            }
+            if ticket.method == "subscriptions/listen" {
+                let params = Some(json!({ "requestId": &ticket.id }));
+                self.spoilt |= session.notify("notifications/cancelled", params).await.is_err();
+            } else {
+                self.spoilt = true;
+            }
+        }
     }
 
     fn end(mut self, played: Played) -> Ending {
@@ -209,7 +248,7 @@ impl<'a> Scene<'a> {
         if outcome == Outcome::Unproven && missing.is_none() {
             missing = Some(Missing::because("its checks met nothing that they could judge"));
         }
-        Ending { outcome, missing, sighting: self.sighting, spoilt: self.spoilt }
+        Ending { outcome, missing, sighting: self.sighting, spoilt: self.spoilt, unprepared: false }
     }
 
     /// Starts a further server for the case; nothing is sent.

@@ -1,7 +1,7 @@
 //! What does each verb do? One function per verb; those that speak are in `talk`, hooks in `stimulus`.
 
 use super::answers::{self, Came, Expected};
-use super::scene::{Missing, Pending, Played, Scene, Stop, as_missing};
+use super::scene::{Followed, Missing, Pending, Played, Scene, Stop, as_missing};
 use super::stimulus;
 use super::talk;
 use crate::case::model::{Check, Hear, Heard, HeardKind, Kept, Listen, Pick, Quiet, Step, Template, Verb};
@@ -182,24 +182,27 @@ async fn follow(scene: &mut Scene<'_>, step: &Step, uri: &Template, name: Option
     let uri = scene.resolve_string(uri)?;
     let session = scene.session(step)?;
     if !session.dialect.is_stateless() {
-        return talk::call(scene, step, &subscription_call("resources/subscribe", &uri)).await;
+        talk::call(scene, step, &subscription_call("resources/subscribe", &uri)).await?;
+        scene.followed.insert(uri, Followed::Subscribed(session));
+        return Ok(());
     }
     let name = name.unwrap_or(&uri).to_owned();
     let filter = crate::wire::json!({ "resourceSubscriptions": [uri.as_str()] });
     let pending = start_listening(scene, step, &name, filter, None).await?;
     acknowledged(scene, step, &pending).await?;
     scene.proven += 1;
-    scene.followed.insert(uri, pending);
+    scene.followed.insert(uri, Followed::Listening(pending));
     Ok(())
 }
 
 async fn unfollow(scene: &mut Scene<'_>, step: &Step, uri: &Template) -> Played {
     let uri = scene.resolve_string(uri)?;
     let session = scene.session(step)?;
+    let followed = scene.followed.remove(&uri);
     if !session.dialect.is_stateless() {
         return talk::call(scene, step, &subscription_call("resources/unsubscribe", &uri)).await;
     }
-    let Some(pending) = scene.followed.remove(&uri) else {
+    let Some(Followed::Listening(pending)) = followed else {
         return Err(Stop::Broken(format!("`{uri}` is not followed")));
     };
     talk::cancel(scene, step, &pending).await

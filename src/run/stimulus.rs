@@ -34,8 +34,8 @@ pub async fn stimulate(scene: &mut Scene<'_>, step: &Step, stimulus: &Stimulus) 
             help: Some(format!("add `stimuli.{name}` to litmus.yaml")),
         }));
     };
-    let conversation = session.state().transcript.head.conversation;
-    if scene.set_up.insert(conversation) {
+    let set_up = std::mem::replace(&mut session.state().set_up, true);
+    if !set_up {
         for hook in scene.sources.profile().setup.clone() {
             pull(scene, &session, &hook, None).await?;
         }
@@ -91,7 +91,7 @@ async fn read(session: &Session, uri: &str) -> Option<Json> {
 async fn pull(scene: &mut Scene<'_>, session: &Arc<Session>, hook: &Hook, uri: Option<&str>) -> Played {
     let mut names = Bindings::new();
     // A name that is new each time: "a new name each time" is what adding needs.
-    let count = scene.set_up.len() as u64 + session.state().newest();
+    let count = session.state().newest();
     let nonce = scene.bindings.get("nonce").and_then(Json::as_str).unwrap_or_default().to_owned();
     names.set("nonce", format!("{nonce}{count}").as_str());
     if let Some(uri) = uri {

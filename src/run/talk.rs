@@ -55,7 +55,8 @@ pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
     }
     let limit = session.request_limit();
     let reply = session.answer(&ticket, limit).await;
-    if matches!(reply, Reply::Silence(_)) {
+    // Silence to an id that the case chose may be owed to that id.
+    if call.id.is_none() && matches!(reply, Reply::Silence(_)) {
         scene.knowledge.remember_silence(&call.method);
     }
     let object = accept(scene, step, &session, &ticket, reply, call.expect)?;
@@ -456,7 +457,7 @@ pub async fn begin(
     let sent = session.request(id, method, session.dialect.params(params), false).await;
     let ticket = sent.map_err(|gone| lost_call(scene, step, &session, method, Some(gone)))?;
     scene.show(&session, vec![ticket.sequence]);
-    scene.pending.insert(name.to_owned(), Pending { ticket, session, progress_token });
+    scene.pending.insert(name.to_owned(), Pending { ticket, session, progress_token, cancelled: false });
     Ok(())
 }
 
@@ -481,6 +482,12 @@ pub fn pending(scene: &Scene<'_>, request: &str) -> Played<Pending> {
 }
 
 pub async fn cancel(scene: &mut Scene<'_>, step: &Step, pending: &Pending) -> Played {
+    let alike = |other: &&mut Pending| {
+        Arc::ptr_eq(&other.session, &pending.session) && other.ticket.sequence == pending.ticket.sequence
+    };
+    if let Some(known) = scene.pending.values_mut().find(alike) {
+        known.cancelled = true;
+    }
     let mut params = Object::new();
     params.push("requestId", &pending.ticket.id);
     scene.mark(&pending.session);

@@ -38,6 +38,8 @@ pub struct State {
     pub flooded: bool,
     /// Nothing more will be recorded.
     pub ended: bool,
+    /// The profile's setup has been done here, or has been tried.
+    pub set_up: bool,
     pub(super) began: Instant,
     /// Bytes written and read, standard error aside.
     pub(super) kept: usize,

@@ -90,7 +90,8 @@ impl Reader<'_> {
             revisions,
             session: match session {
                 Some(0) => SessionKind::Calm,
-                Some(1) => SessionKind::Rough,
+                Some(1) => SessionKind::Lively,
+                Some(2) => SessionKind::Rough,
                 Some(_) => SessionKind::Own,
                 None => implied_session(&body),
             },
@@ -133,21 +134,18 @@ impl Reader<'_> {
 /// The gravest that its verbs ask for.
 fn implied_session(body: &Body) -> SessionKind {
     let Body::Scripted { given, steps } = body else { return SessionKind::Calm };
-    let mut own = false;
-    let mut rough = false;
-    super::model::each_step(given.iter().chain(steps), &mut |step| match &step.verb {
-        Verb::Open(_) | Verb::EndInput | Verb::Exits { .. } | Verb::Stimulate(_) | Verb::Repeat { .. } => {
-            own = true
-        }
-        Verb::Quiet(_) | Verb::Hear(_) | Verb::Follow { .. } | Verb::Unfollow { .. } => own = true,
-        Verb::Listen(_) | Verb::Begin { .. } => own = true,
-        Verb::Send(_) | Verb::Notify { bare: true, .. } => rough = true,
-        Verb::Pipeline(pipeline) if pipeline.how == PipelineHow::Batch => rough = true,
-        _ => {}
+    let mut kind = SessionKind::Calm;
+    super::model::each_step(given.iter().chain(steps), &mut |step| {
+        kind = kind.max(match &step.verb {
+            Verb::Open(_) | Verb::EndInput | Verb::Exits { .. } => SessionKind::Own,
+            Verb::Stimulate(_) | Verb::Quiet(_) | Verb::Hear(_) => SessionKind::Lively,
+            Verb::Follow { .. } | Verb::Unfollow { .. } | Verb::Listen(_) | Verb::Begin { .. } => {
+                SessionKind::Lively
+            }
+            Verb::Send(_) | Verb::Notify { bare: true, .. } => SessionKind::Rough,
+            Verb::Pipeline(pipeline) if pipeline.how == PipelineHow::Batch => SessionKind::Rough,
+            _ => SessionKind::Calm,
+        });
     });
-    match (own, rough) {
-        (true, _) => SessionKind::Own,
-        (_, true) => SessionKind::Rough,
-        _ => SessionKind::Calm,
-    }
+    kind
 }
