@@ -123,8 +123,9 @@ pub enum CasesCommand {
         #[arg(value_name = "PATTERN")]
         patterns: Vec<String>,
     },
-    /// What a case proves, and how
+    /// What a case sends, what proves it, why it matters, and how to mend what it finds
     Explain {
+        /// A case, a pattern of cases, or a requirement: `read/blob-encoded`, `read/*`, `read.blob-encoded`
         #[arg(value_name = "NAME")]
         name: String,
     },

@@ -189,6 +189,12 @@ pub struct CaseRecord {
     pub reason: Option<String>,
     /// What the user can do to have it shown.
     pub help: Option<String>,
+    /// Of a breach: which client suffers from it, and how.
+    pub matters: Option<String>,
+    /// Of a breach: its commonest cause.
+    pub cause: Option<String>,
+    /// Of a breach: what to do about it.
+    pub mend: Option<String>,
     pub milliseconds: u64,
     /// What was found, at most a few; the first explains the outcome.
     pub findings: Vec<Finding>,

@@ -386,6 +386,9 @@ pub const REQUIREMENT: &[Key] = &[
     must("source", Source, "Where the specification says so"),
     may("refs", Texts, "Ids of the catalogue"),
     must("statement", Text, "The requirement in our own words"),
+    may("matters", Text, "Which client suffers from a breach, and how"),
+    may("cause", Text, "The commonest cause of a breach"),
+    may("mend", Text, "What to do about it, as a command"),
     may("variant", Text, "A lawful variant of the reference server that must fail nothing"),
     may("untested", Text, "Why nothing proves it"),
 ];

@@ -1,6 +1,7 @@
 //! What are the rules, and how are they written down? Case files and requirement rows.
 
 pub mod catalogue;
+pub mod describe;
 pub mod language;
 pub mod lint;
 pub mod load;
@@ -8,4 +9,5 @@ pub mod model;
 pub mod names;
 pub mod schema;
 pub mod source;
+pub mod specification;
 pub mod tree;

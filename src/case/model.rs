@@ -567,6 +567,12 @@ pub struct Requirement {
     /// Ids of the catalogue.
     pub refs: Vec<String>,
     pub statement: String,
+    /// Which client suffers from a breach, and how.
+    pub matters: Option<String>,
+    /// The commonest cause of a breach.
+    pub cause: Option<String>,
+    /// What to do about it.
+    pub mend: Option<String>,
     pub proof: Proof,
 }
 

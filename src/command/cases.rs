@@ -1,14 +1,13 @@
 //! `mcp-litmus cases`: which cases are there, what do they say, and do they keep the rules?
 
+use super::explain::explain;
 use crate::case::catalogue::{
     Catalogue, CatalogueError, count, directory_sources, embedded_sources, file_source,
 };
 use crate::case::lint::{ServerNames, lint};
-use crate::case::model::{Body, Case, Proof, Requirement, SessionKind};
+use crate::case::model::{Case, Proof};
 use crate::case::schema::schema;
 use crate::case::source::Problem;
-use crate::record::{Transport, Verdict};
-use crate::revision::Revision;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,6 +19,7 @@ pub enum Request {
     List {
         patterns: Vec<String>,
     },
+    /// The cases that a pattern names, or a requirement by its id.
     Explain {
         name: String,
     },
@@ -115,97 +115,6 @@ fn list(
         writeln!(out, "{:width$}  {}", case.name, case.summary)?;
     }
     Ok(code)
-}
-
-fn explain(
-    catalogue: &Catalogue,
-    name: &str,
-    out: &mut impl Write,
-    errors: &mut impl Write,
-) -> io::Result<u8> {
-    let cases = match catalogue.matching(name) {
-        Ok(cases) => cases,
-        Err(unknown) => {
-            writeln!(errors, "error: {unknown}")?;
-            return Ok(2);
-        }
-    };
-    for (index, case) in cases.into_iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        explain_case(catalogue, case, out)?;
-    }
-    Ok(0)
-}
-
-fn explain_case(catalogue: &Catalogue, case: &Case, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}", case.name)?;
-    writeln!(out, "  {}\n", case.summary)?;
-    if let Some(row) = catalogue.proved_by(case) {
-        explain_requirement(row, out)?;
-        let revisions = case.revisions.as_ref().unwrap_or(&row.revisions);
-        writeln!(out, "  revisions    {}", join(revisions.iter().map(|revision| revision.as_str())))?;
-        let transports = case.transports.as_ref().unwrap_or(&row.transports);
-        writeln!(
-            out,
-            "  transports   {}",
-            join(transports.iter().map(|transport: &Transport| transport.as_str()))
-        )?;
-    } else {
-        writeln!(out, "  requirement  {} (unknown)", case.proves)?;
-    }
-    for covered in &case.covers {
-        writeln!(out, "  covers       {covered}")?;
-    }
-    let session = match (&case.body, case.session) {
-        (Body::Standing(_), _) => "every conversation",
-        (_, SessionKind::Calm) => "shared with other cases",
-        (_, SessionKind::Lively) => "shared with other cases that change, listen or wait",
-        (_, SessionKind::Rough) => "shared with other cases of odd input",
-        (_, SessionKind::Own) => "a server of its own",
-    };
-    writeln!(out, "  session      {session}")?;
-    match &case.unfalsified {
-        Some(reason) => writeln!(out, "  unfalsified  {reason}")?,
-        None => writeln!(out, "  faults       {}", join(case.faults.iter().map(String::as_str)))?,
-    }
-    if let Some(source) = catalogue.source(&case.place) {
-        writeln!(out, "\n{}:", source.file)?;
-        let begins = |line: &&str| ["given:", "steps:", "always:"].iter().any(|key| line.starts_with(key));
-        for line in source.text.lines().skip_while(|line| !begins(line)) {
-            writeln!(out, "  {line}")?;
-        }
-    }
-    Ok(())
-}
-
-fn explain_requirement(row: &Requirement, out: &mut impl Write) -> io::Result<()> {
-    let verdict = match row.verdict {
-        Verdict::Fail => "fail",
-        Verdict::Advice => "advice",
-        Verdict::Note => "note",
-    };
-    writeln!(out, "  requirement  {}", row.id)?;
-    writeln!(out, "               {}", row.statement)?;
-    writeln!(out, "  keyword      {} (a breach is: {verdict})", row.keyword)?;
-    for (revisions, source) in &row.source {
-        match revisions {
-            None => writeln!(out, "  source       {source}")?,
-            Some(revisions) => {
-                let revisions = join(revisions.iter().map(|revision: &Revision| revision.as_str()));
-                writeln!(out, "  source       {source} ({revisions})")?;
-            }
-        }
-    }
-    if !row.refs.is_empty() {
-        writeln!(out, "  refs         {}", join(row.refs.iter().map(String::as_str)))?;
-    }
-    Ok(())
-}
-
-fn join<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    words.collect::<Vec<_>>().join(", ")
 }
 
 fn lint_paths(
@@ -329,20 +238,6 @@ mod tests {
         let (code, none, errors) = asked(&Request::List { patterns: vec!["raed/*".into()] }, None);
         assert_eq!((code, none.as_str()), (2, ""));
         assert_eq!(errors, "error: no case is named `raed/*`; did you mean `read/*`?\n");
-    }
-
-    #[test]
-    fn explains_a_case_with_its_requirement_and_its_steps() {
-        let (code, text, _) = asked(&Request::Explain { name: "read/text-xor-blob".into() }, None);
-        assert_eq!(code, 0);
-        for part in
-            ["requirement  read.text-xor-blob", "session      every conversation", "  always:", "one_key_of"]
-        {
-            assert!(text.contains(part), "{part} is not in\n{text}");
-        }
-        let (code, _, errors) = asked(&Request::Explain { name: "read/text-xor-blobs".into() }, None);
-        assert_eq!(code, 2);
-        assert!(errors.contains("did you mean `read/text-xor-blob`?"), "{errors}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal};
 
 pub mod cases;
 pub mod check;
+pub mod explain;
 pub mod reference;
 pub mod selfcheck;
 

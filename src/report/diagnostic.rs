@@ -63,12 +63,25 @@ fn render(target: &Target, case: &CaseRecord, finding: &Finding, left_out: usize
     for note in notes {
         group = group.element(Level::NOTE.message(note));
     }
-    if let Some(help) = &case.help {
-        group = group.element(Level::HELP.message(plain::shorten(help, look.columns)));
+    for help in helps(case, finding.outcome) {
+        group = group.element(Level::HELP.message(plain::shorten(&help, 2 * COLUMNS)));
     }
     group = group.element(Level::HELP.message(format!("rerun with `{}`", rerun(target, case))));
     let renderer = if look.colour { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group])
+}
+
+/// What the case itself says would help; otherwise what commonly does.
+fn helps(case: &CaseRecord, outcome: Outcome) -> Vec<String> {
+    if let Some(help) = &case.help {
+        return vec![help.clone()];
+    }
+    if outcome == Outcome::Broken {
+        // What broke is ours: the rule's remedy would mend nothing.
+        return Vec::new();
+    }
+    let cause = case.cause.iter().map(|cause| format!("the commonest cause: {cause}"));
+    cause.chain(case.mend.clone()).collect()
 }
 
 /// The command that runs this case alone again.

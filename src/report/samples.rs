@@ -53,6 +53,9 @@ pub fn case(name: &str, outcome: Outcome) -> CaseRecord {
         known: None,
         reason: None,
         help: None,
+        matters: None,
+        cause: None,
+        mend: None,
         milliseconds: 12,
         findings: vec![],
         more_findings: 0,
@@ -95,6 +98,8 @@ pub fn every_outcome() -> Record {
         let mut failed = case("read/unknown-uri", Outcome::Fail);
         failed.revision = revision;
         failed.findings = vec![finding(Outcome::Fail)];
+        failed.cause = Some("the SDK's older helper still sends -32002".into());
+        failed.mend = Some("answer -32602 for a missing resource, with the URI in `data`".into());
         cases.push(failed);
     }
     let mut late = case("read/answers-in-time", Outcome::Fail);
@@ -202,12 +207,15 @@ pub fn saying(text: &str, raw: &[u8], outcome: Outcome) -> Record {
         keyword: say(),
         reason: Some(say()),
         help: Some(say()),
+        matters: Some(say()),
+        cause: Some(say()),
+        mend: Some(say()),
         findings: vec![finding, nowhere],
         more_findings: 2,
         ..case("x", outcome)
     };
     let known = CaseRecord { known: Some(say()), ..case.clone() };
-    let bare = CaseRecord { findings: vec![], ..case.clone() };
+    let bare = CaseRecord { findings: vec![], help: None, ..case.clone() };
     let mut record = record(vec![case, known, bare]);
     record.suite = Suite { version: say(), digest: say() };
     record.target.label = say();

@@ -190,6 +190,8 @@ fn row(
         Some(missing) => (Some(missing.reason), missing.help),
         None => (None, None),
     };
+    let is_breach = matches!(ending.outcome, Outcome::Fail | Outcome::Advice | Outcome::Note);
+    let of_breach = |text: &Option<String>| text.clone().filter(|_| is_breach);
     CaseRecord {
         name: case.name.clone(),
         summary: case.summary.clone(),
@@ -204,6 +206,9 @@ fn row(
         known: None,
         reason,
         help,
+        matters: of_breach(&requirement.matters),
+        cause: of_breach(&requirement.cause),
+        mend: of_breach(&requirement.mend),
         milliseconds: milliseconds(time),
         findings: ending.sighting.findings,
         more_findings: ending.sighting.more,

@@ -7,7 +7,7 @@ use super::model::{Body, Case, Proof, Requirement};
 use super::source::{Problem, Source};
 use super::tree::{self, Value};
 use crate::nearest::nearest;
-use crate::record::{Place, Transport};
+use crate::record::{Place, Transport, Verdict};
 use std::collections::HashMap;
 
 /// What the reference server can be made to do. The names come from its own crate.
@@ -155,6 +155,7 @@ impl<'a> Linter<'a> {
             }
             _ => {}
         }
+        check_reasons(row, &mut found);
         found.problems
     }
 }
@@ -225,6 +226,32 @@ fn check_summary(case: &Case, parts: &Parts, found: &mut Found) {
         && standing.checks.is_empty()
     {
         complain("a standing case has checks".to_owned(), "say what must be so");
+    }
+}
+
+/// Characters of a reason that are read at a glance.
+const LONGEST_REASON: usize = 160;
+
+/// Whoever is told of a breach is told why it matters, what lies behind it, and what to do.
+fn check_reasons(row: &Requirement, found: &mut Found) {
+    let reasons = [("matters", &row.matters), ("cause", &row.cause), ("mend", &row.mend)];
+    let missing: Vec<String> =
+        reasons.iter().filter(|(_, text)| text.is_none()).map(|(key, _)| format!("`{key}`")).collect();
+    if !missing.is_empty() && row.verdict != Verdict::Note {
+        let help = "say which client suffers and how, the commonest cause, and what to do".to_owned();
+        found.add(&row.place, format!("`{}` lacks {}", row.id, missing.join(", ")), Some(help));
+    }
+    for (key, text) in reasons {
+        let Some(text) = text else { continue };
+        let length = text.chars().count();
+        if length > LONGEST_REASON {
+            let message =
+                format!("`{key}` has {length} characters; at most {LONGEST_REASON} are read at a glance");
+            found.add(&row.place, message, Some("shorten it".to_owned()));
+        }
+        if text.ends_with('.') {
+            found.add(&row.place, format!("`{key}` has no full stop"), Some("remove it".to_owned()));
+        }
     }
 }
 

@@ -38,6 +38,9 @@ impl Reader<'_> {
         let source = fields.get("source").and_then(|node| self.row_source(node));
         let refs = fields.get("refs").and_then(|node| self.texts(node));
         let statement = fields.get("statement").and_then(|node| self.text(node));
+        let matters = fields.get("matters").and_then(|node| self.text(node));
+        let cause = fields.get("cause").and_then(|node| self.text(node));
+        let mend = fields.get("mend").and_then(|node| self.text(node));
         let variant = fields.get("variant").and_then(|node| self.text(node));
         let untested = fields.get("untested").and_then(|node| self.text(node));
         if let (Some(_), Some(node)) = (fields.get("variant"), fields.get("untested")) {
@@ -55,6 +58,9 @@ impl Reader<'_> {
             source: source?,
             refs: refs.unwrap_or_default(),
             statement: statement?,
+            matters,
+            cause,
+            mend,
             proof: match (variant, untested) {
                 (Some(variant), _) => Proof::Variant(variant),
                 (None, Some(reason)) => Proof::Untested(reason),
