@@ -51,14 +51,14 @@ fn every_sketch_loads() {
 #[test]
 fn the_kind_of_session_follows_from_the_verbs() {
     for (name, kind) in [
-        ("unsubscribe-stops-updates", SessionKind::Own),
+        ("unsubscribe-stops-updates", SessionKind::Lively),
         ("blobs-are-base64", SessionKind::Calm),
         ("text-xor-blob", SessionKind::Calm),
         ("wrong-version-marker", SessionKind::Rough),
         ("unknown-uri", SessionKind::Calm),
         ("batches-are-answered", SessionKind::Rough),
         ("connections-list-alike", SessionKind::Own),
-        ("token-closes-with-answer", SessionKind::Own),
+        ("token-closes-with-answer", SessionKind::Lively),
     ] {
         assert_eq!(sketch(name).session, kind, "{name}");
     }
