@@ -132,7 +132,8 @@ impl Words {
             (&answers.note, Verdict::Note),
             (&answers.fail, Verdict::Fail),
         ] {
-            if !list.is_empty() {
+            // A list for the reader's sake says no more than the last words do.
+            if !list.is_empty() && verdict != self.verdict {
                 text.push_str(&format!("; {} is {}", either(list), worth(verdict)));
             }
         }
@@ -254,7 +255,7 @@ fn raw(send: &Send) -> String {
         (0 | 1, _) => String::new(),
         (chunks, pause) => format!(", in {chunks} pieces {} apart", time(pause)),
     };
-    let wrong = if send.deliberate { ", wrong on purpose" } else { "" };
+    let wrong = if send.deliberate { ", marked as deliberate" } else { "" };
     format!("{what}{pieces}{wrong}")
 }
 
@@ -383,7 +384,7 @@ steps:
             "2. for each of `${uris}`, called `uri`:",
             "   2.1. the request `resources/read` with {\"uri\":\"${uri}\"}",
             "3. as a control: the request `ping`",
-            "4. the line `{\"id\":${id}}`, wrong on purpose",
+            "4. the line `{\"id\":${id}}`, marked as deliberate",
             "5. a wait in which a message may not come",
         ];
         assert_eq!(sent, expected);
