@@ -66,7 +66,7 @@ pub struct CheckArguments {
     /// What was not shown fails the run too
     #[arg(long)]
     pub require_proof: bool,
-    /// Chooses samples and made-up names
+    /// Chooses samples, made-up names, and the order of the cases that share a session; 0 leaves it as it is
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Print the names of the cases that would run, and run none
@@ -161,7 +161,7 @@ pub struct ReferenceArguments {
 
 #[derive(Debug, Args)]
 pub struct SelfcheckArguments {
-    /// Rewrite the table of faults against cases
+    /// Rewrite the table of faults against cases, and ../docs/detection.md beside it, where there is one
     #[arg(long, value_name = "FILE")]
     pub bless: Option<PathBuf>,
     /// Only this fault or variant, in full

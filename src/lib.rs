@@ -5,6 +5,7 @@ pub mod case;
 pub mod check;
 pub mod cli;
 pub mod command;
+pub mod detection;
 pub mod dialect;
 pub mod judge;
 pub mod mask;

@@ -2,12 +2,14 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mcp_litmus::case::catalogue::Catalogue;
+use mcp_litmus::detection;
 use mcp_litmus::run::Suite;
 use mcp_litmus::selfcheck::{Subject, killers, table_line};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 const KILLS: &str = include_str!("../cases/kills.txt");
+const PAGE: &str = include_str!("../docs/detection.md");
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         })
         .collect();
     trials.push(Trial::test("the table names every fault once", every_fault_once));
+    trials.push(Trial::test("the page around the faults is current", move || page_is_current(&suite)));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -28,14 +31,25 @@ fn attempt(subject: Subject, suite: &Arc<Suite>) -> Result<(), Failed> {
     let (trial, mut complaints) = subject.attempt(suite).map_err(|error| error.to_string())?;
     if let Subject::Fault(fault) = subject {
         let line = table_line(fault.name(), &killers(&trial.record));
+        let row = detection::row(suite, fault, &trial);
+        if !PAGE.lines().any(|known| known == row) {
+            complaints.push(format!("docs/detection.md says otherwise: {row}"));
+        }
         if !KILLS.lines().any(|known| known == line) {
             complaints.push(format!(
                 "the table says otherwise: {line}\nafter a look at the difference, \
-                 `mcp-litmus selfcheck --bless cases/kills.txt` rewrites it"
+                 `mcp-litmus selfcheck --bless cases/kills.txt` rewrites it, and docs/detection.md"
             ));
         }
     }
     if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n").into()) }
+}
+
+fn page_is_current(suite: &Suite) -> Result<(), Failed> {
+    if detection::page(suite, &detection::rows_of(PAGE)) == PAGE {
+        return Ok(());
+    }
+    Err("docs/detection.md differs: `mcp-litmus selfcheck --bless cases/kills.txt` rewrites it".into())
 }
 
 fn every_fault_once() -> Result<(), Failed> {

@@ -94,17 +94,20 @@ impl Target {
         let mut words = arguments.target.iter().cloned();
         let given = words.next().map(|program| profile.launcher_of(program, words.collect()));
         let is_given = given.is_some();
+        let mut again = Vec::new();
+        if arguments.seed != 0 {
+            again.push(format!("--seed {}", arguments.seed));
+        }
         let Some(launcher) = given.or_else(|| profile.launcher()) else {
             return Self {
                 launcher: bundled::launcher(Options::default(), Firings::default()),
                 label: bundled::LABEL.to_owned(),
-                arguments: String::new(),
+                arguments: again.join(" "),
                 in_process: true,
             };
         };
         let line: Vec<String> = launcher.command_line().iter().map(|word| quoted(word)).collect();
         let label = line.join(" ");
-        let mut again = Vec::new();
         if let Some(file) = &arguments.profile {
             again.push(format!("--profile {}", quoted(&file.to_string_lossy())));
         }

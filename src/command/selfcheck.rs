@@ -2,11 +2,13 @@
 
 use crate::case::catalogue::Catalogue;
 use crate::cli::SelfcheckArguments;
+use crate::detection;
 use crate::report::console;
 use crate::run::Suite;
 use crate::selfcheck::{self, Subject, Trial};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,7 +32,7 @@ fn attempt(arguments: &SelfcheckArguments) -> Result<bool, String> {
         return only(&suite, name, &mut out);
     }
     let mut unsound = 0;
-    let mut kills = BTreeMap::new();
+    let (mut kills, mut rows) = (BTreeMap::new(), BTreeMap::new());
     let subjects = Subject::all();
     for (subject, attempt) in subjects.iter().zip(attempt_all(&suite, &subjects)) {
         let (trial, complaints) = attempt.map_err(|error| error.to_string())?;
@@ -40,12 +42,19 @@ fn attempt(arguments: &SelfcheckArguments) -> Result<bool, String> {
         }
         if let Subject::Fault(fault) = subject {
             kills.insert(fault.name(), selfcheck::killers(&trial.record));
+            rows.insert(fault.name().to_owned(), detection::row(&suite, *fault, &trial));
         }
     }
     if let Some(file) = &arguments.bless {
-        let table = selfcheck::table(&kills);
-        std::fs::write(file, table)
-            .map_err(|error| format!("`{}` cannot be written: {error}", file.display()))?;
+        let write = |file: &Path, text: String| {
+            std::fs::write(file, text)
+                .map_err(|error| format!("`{}` cannot be written: {error}", file.display()))
+        };
+        write(file, selfcheck::table(&kills))?;
+        let page = file.with_file_name("../docs/detection.md");
+        if page.is_file() {
+            write(&page, detection::page(&suite, &rows))?;
+        }
     }
     let _ = writeln!(out, "{} trials, {unsound} unsound", subjects.len());
     Ok(unsound == 0)

@@ -5,6 +5,7 @@
 
 pub mod answers;
 pub mod detect;
+pub mod order;
 pub mod outcome;
 pub mod plan;
 pub mod pool;

@@ -5,6 +5,7 @@
 //! that verdict counts.
 
 use super::detect::{self, Opening};
+use super::order;
 use super::plan::{self, Decision, Entry};
 use super::scene::{Ending, Missing, Scene};
 use super::sources::{Knowledge, Sources};
@@ -64,7 +65,11 @@ impl Stage {
         let mut jobs = Vec::new();
         let applies =
             |index: &usize| plan::decide(self.suite.entry(*index), &self.knowledge) == Decision::Run;
-        let of = |kind| self.scripted(kind).into_iter().filter(applies).collect::<Vec<_>>();
+        let of = |kind| {
+            let mut cases: Vec<usize> = self.scripted(kind).into_iter().filter(applies).collect();
+            order::arrange(&mut cases, &self.suite, self.sources.seed);
+            cases
+        };
         // The calm session is always there, even without cases: it is the base conversation that standing
         // cases look at.
         jobs.push(Job::Shared { kind: SessionKind::Calm, cases: of(SessionKind::Calm), session });

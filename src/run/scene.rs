@@ -440,11 +440,7 @@ pub fn unresolved(unresolved: Unresolved) -> Stop {
     Stop::Unproven(missing)
 }
 
-/// Eight hexadecimal digits (FNV-1a), the same for the same seed and name.
+/// Eight hexadecimal digits, the same for the same seed and name.
 fn nonce(seed: u64, name: &str) -> String {
-    let bytes = seed.to_le_bytes().into_iter().chain(name.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{:08x}", hash as u32)
+    format!("{:08x}", super::order::lot(seed, name) as u32)
 }

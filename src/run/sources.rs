@@ -26,6 +26,7 @@ pub struct Sources {
     pub bounds: Bounds,
     /// From the start of a process to its first answer.
     pub start: Duration,
+    /// Samples, made-up names, and the order on shared sessions: 0 is that of the catalogue.
     pub seed: u64,
     pub sink: Option<Box<Sink>>,
     conversations: AtomicU32,

@@ -1,0 +1,56 @@
+//! Does a verdict depend on the order in which the cases of a shared session are played?
+
+use mcp_litmus::bundled;
+use mcp_litmus::case::catalogue::Catalogue;
+use mcp_litmus::profile::Profile;
+use mcp_litmus::record::Outcome;
+use mcp_litmus::revision::Revision;
+use mcp_litmus::run::{Cut, Settings, Suite, Wanted, check, outcome::Asked, sources::Sources};
+use mcp_litmus::session::Bounds;
+use reference_server::{Firings, Options};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+type Verdicts = BTreeMap<String, (Outcome, Option<String>)>;
+
+/// The verdicts with a seed, and the cases in the order in which they spoke first.
+async fn judge(seed: u64) -> (Verdicts, Vec<String>) {
+    let played = Arc::new(Mutex::new(Vec::new()));
+    let launcher = bundled::launcher(Options::default(), Firings::default());
+    let mut sources = Sources::new(launcher, Profile::default(), Bounds::default());
+    sources.seed = seed;
+    let heard = played.clone();
+    sources.sink = Some(Box::new(move |transcript| {
+        let named = transcript.entries.iter().filter_map(|entry| entry.case.as_deref());
+        heard.lock().unwrap().extend(named.map(str::to_owned));
+    }));
+    let (_end, cut) = Cut::new();
+    let suite = Suite::select(&Catalogue::embedded().unwrap(), &[]).unwrap();
+    let wanted = Wanted::These(Revision::ALL.to_vec());
+    let settings = Settings { wanted, jobs: 255, cut, progress: None };
+    let target = Asked {
+        label: "the reference server".to_owned(),
+        arguments: String::new(),
+        started: 0,
+        advice_fails: true,
+        require_proof: false,
+    };
+    let record = check(Arc::new(sources), Arc::new(suite), settings, target).await;
+    assert_eq!((record.exit_code(), record.seed), (0, seed));
+    let verdicts = record.cases.iter().map(|case| (case.full_name(), (case.outcome, case.reason.clone())));
+    let verdicts = verdicts.collect();
+    let played = played.lock().unwrap().clone();
+    (verdicts, played)
+}
+
+#[tokio::test(start_paused = true)]
+async fn three_orders_one_verdict() {
+    let (verdicts, played) = judge(0).await;
+    for seed in [1, 2, 3] {
+        let (others, order) = judge(seed).await;
+        assert!(order != played, "seed {seed} changes nothing");
+        let differing: Vec<_> =
+            verdicts.iter().filter(|(name, verdict)| others.get(*name) != Some(verdict)).collect();
+        assert!(differing.is_empty(), "seed {seed}: {differing:#?}");
+    }
+}
