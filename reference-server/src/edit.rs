@@ -108,6 +108,11 @@ pub(crate) fn is_stateless(memory: &Memory, request: &Value) -> bool {
     is_request(request) && memory.exchange(request).stateless()
 }
 
+/// Whether an exchange is part of a session whose client is ready.
+pub(crate) fn in_session(memory: &Memory, x: &Exchange) -> bool {
+    memory.initialized && x.revision.is_some() && !x.stateless()
+}
+
 pub(crate) fn code(reply: &Value) -> i64 {
     reply["error"]["code"].as_i64().unwrap_or(0)
 }

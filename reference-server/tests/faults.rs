@@ -66,6 +66,8 @@ fn tour(revision: Revision) -> Vec<String> {
         let version = if revision == Revision::V2025_11_25 { "1999-01-01" } else { revision.name() };
         lines.push(ask("initialize", initialize(version)).replace(r#""id":5"#, r#""id":"open""#));
         lines.push(pause());
+        lines.push(ask("resources/list", json!({})));
+        lines.push(pause());
         lines.push(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned());
         lines.push(pause());
     }
@@ -78,8 +80,10 @@ fn tour(revision: Revision) -> Vec<String> {
         }
         lines.push(ask(method, json!({ "cursor": "bogus" })));
         lines.push(pause());
-        lines.push(ask(method, json!({ "cursor": 7 })));
-        lines.push(pause());
+        for cursor in [json!(7), json!(""), Value::Null] {
+            lines.push(ask(method, json!({ "cursor": cursor })));
+            lines.push(pause());
+        }
     }
     for uri in [
         GREETING,
@@ -88,6 +92,9 @@ fn tour(revision: Revision) -> Vec<String> {
         "file:///litmus/readme.md",
         "file:///litmus/two%20words.txt",
         "file:///litmus/docs/",
+        "file:///litmus/docs/guide.md",
+        "litmus://search",
+        "litmus://notes/..%2Fb",
         "litmus://notes/a%20b",
         "litmus://notes/%C3%A9%2Fx",
         "litmus://notes/%c3%a9",
@@ -98,6 +105,10 @@ fn tour(revision: Revision) -> Vec<String> {
         "file:///litmus/../etc/passwd",
     ] {
         lines.push(ask("resources/read", json!({ "uri": uri })));
+        lines.push(pause());
+    }
+    for tail in [",".repeat(40), "/".repeat(40)] {
+        lines.push(ask("resources/read", json!({ "uri": format!("{GREETING}{tail}") })));
         lines.push(pause());
     }
     lines.push(ask("resources/read", json!({})));
@@ -118,7 +129,7 @@ fn tour(revision: Revision) -> Vec<String> {
         ));
     }
     lines.push(ask("resources/list", json!({})));
-    for uri in [GREETING, GREETING, "litmus://text/absent"] {
+    for uri in [GREETING, GREETING, "file:///litmus/readme.md", "litmus://text/absent"] {
         lines.push(ask("resources/subscribe", json!({ "uri": uri })));
     }
     lines.push(ask("resources/subscribe", json!({})));
@@ -146,6 +157,7 @@ fn tour(revision: Revision) -> Vec<String> {
     lines.push(ask("tools/call", tool("touch_resource", GREETING)));
     lines.push(ask("subscriptions/listen", json!({})));
     lines.push(ask("subscriptions/listen", listen(json!({ "resourcesListChanged": 7 }))));
+    lines.push(ask("tools/list", json!({})));
     lines.push(ask("tools/call", tool("link_resource", GREETING)));
     lines.push(ask("tools/call", tool("embed_resource", GREETING)));
     // The rest of the protocol.
@@ -165,6 +177,7 @@ fn tour(revision: Revision) -> Vec<String> {
         lines.push(ask("resources/read", json!({ "uri": GREETING, "_meta": meta })));
     }
     lines.push(ask("resources/list", json!({ "_meta": { VERSION: "1900-01-01" } })));
+    lines.push(ask("resources/list", json!({ "_meta": { VERSION: "2025-11-25" } })));
     lines.push(ask("server/discover", json!({ "_meta": { VERSION: "1900-01-01" } })));
     lines.push(ask("resources/list", json!({ "_meta": { VERSION: 7 } })));
     lines.push(ask(
@@ -186,7 +199,13 @@ fn tour(revision: Revision) -> Vec<String> {
         r#"{"jsonrpc":"2.0","id":"a","method":"resources/list","params":[]}"#,
         r#"{"jsonrpc":"2.0","id":"a","method":"subscriptions/listen","params":[7]}"#,
         r#"{"jsonrpc":"2.0","id":"a","method":"resources/read","params":"x"}"#,
+        r#"{"jsonrpc":"2.0","id":-7,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":" An Id of some length ","method":"ping"}"#,
         r#"{"jsonrpc":"2.0","method":"no/such"}"#,
+        r#"{"jsonrpc":"2.0","method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
+        r#"{"hello":1}"#,
+        "\u{feff}{}",
         "7",
         r#"{"jsonrpc":"2.0","id":"","method":"ping"}"#,
         " ",
@@ -214,6 +233,7 @@ fn tour(revision: Revision) -> Vec<String> {
         "x".repeat(70_000)
     ));
     lines.push(ask("resources/list", json!({})));
+    lines.push(ask("resources/templates/list", json!({})));
     lines
 }
 
@@ -309,7 +329,7 @@ fn a_server_with_any_variant_ends_as_it_should_and_differs_from_a_plain_one() {
         let heard = servers().map(|(revisions, revision)| tour_with(Some(*variant), revisions, revision));
         // The tour waits long enough not to notice that something is slow.
         let differs = heard.zip(&plain).filter(|(heard, plain)| heard != *plain).count() > 0;
-        if !differs && !["slow", "starts-slowly"].contains(&variant.name()) {
+        if !differs && !["slow", "starts-slowly", "starts-very-slowly"].contains(&variant.name()) {
             idle.push(variant.name());
         }
     }

@@ -6,6 +6,7 @@ use crate::catalogue::README;
 use crate::edge::{Act, Exchange, Hook::*, Row, row};
 use crate::edit::*;
 use crate::opening::PROTOCOL_VERSION;
+use crate::revision::Revision;
 
 pub(super) const TABLE: &[Row] = &[
     row(
@@ -220,7 +221,33 @@ pub(super) const TABLE: &[Row] = &[
             vec![reply]
         })],
     ),
+    row(
+        "older-version-kills",
+        "A request whose _meta names an older version ends the server",
+        &[In(|_, message| die_if(names_older(message)))],
+    ),
+    row(
+        "older-version-unanswered",
+        "A request whose _meta names an older version is not answered",
+        &[In(|_, message| drop_if(names_older(message)))],
+    ),
+    row(
+        "list-varies-after-completion",
+        "Once a value was suggested, the list is another",
+        &[Reply(|memory, x, mut reply| {
+            memory.flag |= x.is(COMPLETE);
+            if memory.flag && x.is(LIST) {
+                at(&mut reply, "/result/resources", |items| _ = items.as_array_mut().and_then(Vec::pop));
+            }
+            vec![reply]
+        })],
+    ),
 ];
+
+fn names_older(message: &Value) -> bool {
+    let version = message["params"]["_meta"][PROTOCOL_VERSION].as_str();
+    version.and_then(|version| version.parse::<Revision>().ok()).is_some_and(|known| !known.is_stateless())
+}
 
 const KIND: &str = "resultType";
 const ASK: &str = "input_required";

@@ -186,6 +186,50 @@ pub(super) const TABLE: &[Row] = &[
         &[Line(|_, frame| die_if(frame.bytes.iter().all(u8::is_ascii_whitespace)))],
     ),
     row("array-kills", "An array ends the server", &[In(|_, message| die_if(message.is_array()))]),
+    row(
+        "bom-input-kills",
+        "A byte order mark ends the server",
+        &[Line(|_, frame| die_if(frame.bytes.starts_with(b"\xef\xbb\xbf")))],
+    ),
+    row(
+        "stray-object-kills",
+        "An object that is no message ends the server",
+        &[In(|_, message| {
+            let message = message.as_object();
+            die_if(
+                message
+                    .is_some_and(|m| !["method", "result", "error"].iter().any(|key| m.contains_key(*key))),
+            )
+        })],
+    ),
+    row(
+        "request-without-id-served",
+        "A request without an id, which is a notification, is answered with a result",
+        &[In(|_, message| {
+            let known = ["ping", LIST, READ].iter().any(|method| notifies(message, method));
+            if known { Act::Answer(vec![nobody(json!({}))]) } else { Act::Pass }
+        })],
+    ),
+    row(
+        "roots-notification-kills",
+        "The notification of changed roots ends the server",
+        &[In(|_, message| die_if(notifies(message, "notifications/roots/list_changed")))],
+    ),
+    row(
+        "empty-params-array-kills",
+        "Parameters in an empty array end the server",
+        &[In(|_, message| die_if(message["params"] == json!([])))],
+    ),
+    row(
+        "hostile-uri-hangs",
+        "A read of a URI with many commas takes for ever",
+        &[In(|_, message| drop_if(asks(message, READ) && uri(message).matches(',').count() > 30))],
+    ),
+    row(
+        "hostile-uri-kills",
+        "A read of a URI with many segments ends the server",
+        &[In(|_, message| die_if(asks(message, READ) && uri(message).matches('/').count() > 30))],
+    ),
 ];
 
 /// The parameters that some revision defines.

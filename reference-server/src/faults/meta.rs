@@ -147,4 +147,72 @@ pub(super) const TABLE: &[Row] = &[
             vec![reply]
         })],
     ),
+    row("meta-array", "The _meta of a list is an array", &[Result(LIST, |_, r| set(r, "_meta", json!([])))]),
+    row(
+        "meta-empty-label",
+        "The _meta of a list has a key whose prefix has two dots in a row",
+        &[Result(LIST, |_, r| set(&mut r["_meta"], "com..example/key", json!(1)))],
+    ),
+    row(
+        "meta-label-with-digit-first",
+        "The _meta of a list has a key whose prefix begins with a digit",
+        &[Result(LIST, |_, r| set(&mut r["_meta"], "1com.example/key", json!(1)))],
+    ),
+    row(
+        "meta-label-with-hyphen-last",
+        "The _meta of a list has a key whose prefix ends with a hyphen",
+        &[Result(LIST, |_, r| set(&mut r["_meta"], "com.example-/key", json!(1)))],
+    ),
+    row(
+        "meta-two-slashes",
+        "The _meta of a list has a key with two slashes",
+        &[Result(LIST, |_, r| set(&mut r["_meta"], "com.example/a/b", json!(1)))],
+    ),
+    row(
+        "meta-name-with-dot-last",
+        "The _meta of a list has a key whose name ends with a dot",
+        &[Result(LIST, |_, r| set(&mut r["_meta"], "com.example/key.", json!(1)))],
+    ),
+    row(
+        "meta-name-beyond-ascii",
+        "The _meta of a list has a key beyond ASCII",
+        &[Result(LIST, |_, r| set(&mut r["_meta"], "com.example/größe", json!(1)))],
+    ),
+    row(
+        "reserved-second-label-used",
+        "The _meta of a list has a key whose prefix has mcp as its second label",
+        &[Result(LIST, |_, r| set(&mut r["_meta"], "com.mcp.litmus/key", json!(1)))],
+    ),
+    row(
+        "template-meta-not-object",
+        "The _meta of a template is a number",
+        &[Result(TEMPLATE_LIST, |_, r| one(r, "resourceTemplates", |item| set(item, "_meta", json!(7))))],
+    ),
+    row(
+        "notice-meta-not-object",
+        "The _meta of a notification in a session is a text",
+        &[Notice(|memory, mut message| {
+            if memory.session.is_some() && message["params"].is_object() {
+                set(&mut message["params"], "_meta", json!("none"));
+            }
+            vec![message]
+        })],
+    ),
+    row(
+        "traceparent-uppercase",
+        "The _meta of a list has a trace context in capital letters",
+        &[Result(LIST, |x, r| {
+            if x.stateless() {
+                let context = "00-0AF7651916CD43DD8448EB211C80319C-00F067AA0BA902B7-01";
+                set(&mut r["_meta"], "traceparent", json!(context))
+            }
+        })],
+    ),
+    row(
+        "server-info-versionless",
+        "The server in results has no version",
+        &[Result("*", |_, r| {
+            at(r, "/_meta/io.modelcontextprotocol~1serverInfo", |info| unset(info, "version"))
+        })],
+    ),
 ];

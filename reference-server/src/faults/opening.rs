@@ -210,7 +210,37 @@ pub(super) const TABLE: &[Row] = &[
             if memory.initialized && x.is(LIST) { vec![reply, message] } else { vec![reply] }
         })],
     ),
+    row(
+        "oldest-version-refused",
+        "The oldest version is refused as an internal error",
+        &[In(|memory, message| refuse_if(asks_oldest(message), memory, message, -32603))],
+    ),
+    row(
+        "oldest-version-kills",
+        "The oldest version ends the server",
+        &[In(|_, message| die_if(asks_oldest(message)))],
+    ),
+    row(
+        "oldest-version-misspelt",
+        "To the oldest version the answer is one that does not exist",
+        &[Result(INITIALIZE, |x, r| {
+            if asks_oldest(&x.request) {
+                set(r, "protocolVersion", json!("1.0"));
+            }
+        })],
+    ),
+    row(
+        "list-before-initialized-kills",
+        "A list that does not wait for the opening to be over ends the server",
+        &[In(|memory, message| {
+            die_if(asks(message, LIST) && memory.session.is_some() && !memory.initialized)
+        })],
+    ),
 ];
+
+fn asks_oldest(message: &Value) -> bool {
+    asks(message, INITIALIZE) && message["params"]["protocolVersion"] == "2024-11-05"
+}
 
 fn asks_bogus(message: &Value) -> bool {
     let version = message["params"]["protocolVersion"].as_str();

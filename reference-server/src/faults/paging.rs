@@ -220,6 +220,90 @@ pub(super) const TABLE: &[Row] = &[
             }
         })],
     ),
+    row(
+        "next-cursor-object",
+        "The cursor of the next page is an object",
+        &[Result(LIST, |_, r| at(r, "/nextCursor", |cursor| *cursor = json!({ "offset": 3 })))],
+    ),
+    row(
+        "last-page-restarts",
+        "The last page leads to the first",
+        &[
+            Result(LIST, |_, r| {
+                if r.get("nextCursor").is_none() {
+                    set(r, "nextCursor", json!("start"));
+                }
+            }),
+            In(|_, message| {
+                if asks(message, LIST) && message["params"]["cursor"] == "start" {
+                    unset(&mut message["params"], "cursor");
+                }
+                Act::Pass
+            }),
+        ],
+    ),
+    row(
+        "cursor-ignored",
+        "A cursor that the server gave leads to the first page",
+        &[In(|_, message| {
+            if asks(message, LIST) {
+                unset(&mut message["params"], "cursor");
+            }
+            Act::Pass
+        })],
+    ),
+    row(
+        "cursor-unanswered",
+        "A list with a cursor is not answered",
+        &[In(|_, message| drop_if(asks(message, LIST) && has_cursor(message)))],
+    ),
+    row(
+        "empty-cursor-kills",
+        "A cursor that is empty ends the server",
+        &[In(|_, message| die_if(asks(message, LIST) && message["params"]["cursor"] == ""))],
+    ),
+    row(
+        "null-cursor-kills",
+        "A cursor that is null ends the server",
+        &[In(|_, message| {
+            die_if(asks(message, LIST) && message["params"].get("cursor").is_some_and(Value::is_null))
+        })],
+    ),
+    row(
+        "templates-number-cursor-kills",
+        "A cursor for templates that is a number ends the server",
+        &[In(|_, message| die_if(asks(message, TEMPLATE_LIST) && message["params"]["cursor"].is_number()))],
+    ),
+    row(
+        "templates-next-cursor-number",
+        "The cursor of the next page of templates is a number",
+        &[Result(TEMPLATE_LIST, |_, r| at(r, "/nextCursor", |cursor| *cursor = json!(3)))],
+    ),
+    row(
+        "templates-next-cursor-null",
+        "The last page of templates has a cursor, null",
+        &[Result(TEMPLATE_LIST, |_, r| {
+            if r.get("nextCursor").is_none() {
+                set(r, "nextCursor", Value::Null)
+            }
+        })],
+    ),
+    row(
+        "templates-page-repeats-item",
+        "The second page of templates repeats the first of them",
+        &[Reply(|memory, x, mut reply| {
+            if x.is(TEMPLATE_LIST) {
+                at(&mut reply, "/result/resourceTemplates", |items| {
+                    let Some(items) = items.as_array_mut() else { return };
+                    match memory.held.first().filter(|_| has_cursor(&x.request)) {
+                        Some(first) => items.insert(0, first.clone()),
+                        None => memory.held.extend(items.first().cloned()),
+                    }
+                });
+            }
+            vec![reply]
+        })],
+    ),
 ];
 
 const TTL: &str = "ttlMs";

@@ -263,6 +263,112 @@ pub(super) const TABLE: &[Row] = &[
             refuse_if(token && asks(message, READ), memory, message, -32602)
         })],
     ),
+    row(
+        "blob-overpadded",
+        "A blob has a padding character too many",
+        &[Result(READ, |_, r| blob(r, |text| format!("{text}=")))],
+    ),
+    row(
+        "blob-spaced",
+        "A blob begins with a space",
+        &[Result(READ, |_, r| blob(r, |text| format!(" {text}")))],
+    ),
+    row(
+        "blob-joined",
+        "A blob was encoded in parts, with padding between them",
+        &[Result(READ, |_, r| blob(r, |text| format!("AA=={text}")))],
+    ),
+    row(
+        "blob-cut",
+        "A blob lacks its last character",
+        &[Result(READ, |_, r| {
+            blob(r, |text| {
+                text.trim_end_matches('=')
+                    .split_at_checked(text.trim_end_matches('=').len().saturating_sub(1))
+                    .map_or(String::new(), |(start, _)| start.to_owned())
+            })
+        })],
+    ),
+    row(
+        "absent-as-unknown-method",
+        "What does not exist is refused as an unknown method",
+        &[Reply(|_, x, reply| instead(is_absent(x, &reply), reply, || x.error(-32601, "Not found")))],
+    ),
+    row(
+        "absent-http-code",
+        "What does not exist is refused with the code 404",
+        &[Reply(|_, x, reply| instead(is_absent(x, &reply), reply, || x.error(404, "Not found")))],
+    ),
+    row(
+        "read-changes-list",
+        "Once something was read, the list is another in sessions too",
+        &[Reply(|memory, x, mut reply| {
+            memory.flag |= x.is(READ);
+            if memory.flag && x.is(LIST) {
+                at(&mut reply, "/result/resources", |items| _ = items.as_array_mut().and_then(Vec::pop));
+            }
+            vec![reply]
+        })],
+    ),
+    row(
+        "read-changes-templates",
+        "Once something was read, the list of templates is another",
+        &[Reply(|memory, x, mut reply| {
+            memory.flag |= x.is(READ);
+            if memory.flag && x.is(TEMPLATE_LIST) {
+                at(&mut reply, "/result/resourceTemplates", |items| {
+                    _ = items.as_array_mut().and_then(Vec::pop)
+                });
+            }
+            vec![reply]
+        })],
+    ),
+    row(
+        "read-changes-others",
+        "A text tells how many other resources were read",
+        &[Reply(|memory, x, mut reply| {
+            if x.is(READ) {
+                memory.seen.insert(x.param("uri").to_string());
+                let others = memory.seen.len();
+                at(&mut reply, "/result", |r| {
+                    having(r, "contents", "text", |text| *text = json!(others.to_string()))
+                });
+            }
+            vec![reply]
+        })],
+    ),
+    row(
+        "read-announced-as-change",
+        "A read of what is followed is announced as its change",
+        &[Reply(|memory, x, reply| {
+            let uri = x.param("uri");
+            if !x.is(READ) {
+                return vec![reply];
+            }
+            let update = |stream| notice(UPDATED, json!({ "uri": uri }), stream);
+            let follows = |(_, filter): &&(Value, Value)| {
+                filter["resourceSubscriptions"].as_array().is_some_and(|uris| uris.contains(uri))
+            };
+            let streams = memory.streams.iter().filter(follows).map(|(id, _)| update(Some(id)));
+            let session = memory.subscribed.contains(uri.as_str().unwrap_or("")).then(|| update(None));
+            let updates: Vec<Value> = streams.chain(session).collect();
+            std::iter::once(reply).chain(updates).collect()
+        })],
+    ),
+    row(
+        "read-never-alike",
+        "A text is another one at each read",
+        &[Reply(|memory, x, mut reply| {
+            memory.count += 1;
+            let count = memory.count;
+            if x.is(READ) {
+                at(&mut reply, "/result", |r| {
+                    having(r, "contents", "text", |text| *text = json!(count.to_string()))
+                });
+            }
+            vec![reply]
+        })],
+    ),
 ];
 
 /// The first item of a read.

@@ -232,4 +232,59 @@ pub(super) const TABLE: &[Row] = &[
             }
         })],
     ),
+    row(
+        "string-id-lowercased",
+        "Strings come back in small letters in ids",
+        &[Reply(|_, _, reply| respelt(reply, str::to_lowercase))],
+    ),
+    row(
+        "string-id-trimmed",
+        "Strings come back without the spaces around them in ids",
+        &[Reply(|_, _, reply| respelt(reply, |id| id.trim().to_owned()))],
+    ),
+    row(
+        "string-id-cut",
+        "Strings come back in ids with 16 characters at most",
+        &[Reply(|_, _, reply| respelt(reply, |id| id.chars().take(16).collect()))],
+    ),
+    row(
+        "negative-id-ignored",
+        "A request with a negative id is not answered",
+        &[In(|_, message| drop_if(is_request(message) && message["id"].as_i64().is_some_and(|id| id < 0)))],
+    ),
+    row(
+        "large-id-ignored",
+        "A request with an id beyond 31 bits is not answered",
+        &[In(|_, message| {
+            let large = message["id"].as_i64().is_some_and(|id| id > i64::from(i32::MAX));
+            drop_if(is_request(message) && large)
+        })],
+    ),
+    row(
+        "id-null",
+        "Replies have the id null, after the first request",
+        &[Reply(|memory, _, reply| {
+            instead(memory.requests > 1, reply.clone(), || with(reply, "id", Value::Null))
+        })],
+    ),
+    row("error-code-missing", "Errors have no code", &[Error("*", |_, error| unset(error, "code"))]),
+    row(
+        "error-code-null",
+        "The code of an error is null",
+        &[Error("*", |_, error| set(error, "code", Value::Null))],
+    ),
+    row(
+        "unknown-method-as-invalid-params",
+        "An unknown method is refused as a bad parameter",
+        &[Reply(|_, x, reply| instead(code(&reply) == -32601, reply, || x.error(-32602, "Invalid request")))],
+    ),
 ];
+
+/// A reply whose id, if it is a string, is spelt in another way.
+fn respelt(reply: Value, spell: impl Fn(&str) -> String) -> Vec<Value> {
+    let id = reply["id"].as_str().map(spell);
+    vec![match id {
+        Some(id) => with(reply, "id", json!(id)),
+        None => reply,
+    }]
+}

@@ -112,6 +112,25 @@ pub(super) const TABLE: &[Row] = &[
             Act::Pass
         })],
     ),
+    row(
+        "long-line-cut",
+        "A line is cut after 4 KiB",
+        &[Line(|_, frame| {
+            frame.bytes.truncate(4 << 10);
+            Act::Pass
+        })],
+    ),
+    row(
+        "read-under-way-keeps-it",
+        "The server stays when its input ends right after a read",
+        &[
+            In(|memory, message| {
+                memory.flag = asks(message, READ);
+                Act::Pass
+            }),
+            End(|memory| if memory.flag { Leave::Never } else { Leave::After(Vec::new()) }),
+        ],
+    ),
 ];
 
 const LONG: usize = 64 << 10;

@@ -129,6 +129,36 @@ pub(super) const TABLE: &[Row] = &[
             )
         })],
     ),
+    row(
+        "template-traversal-served",
+        "A value of a template that climbs out of the tree reaches a file",
+        &[In(|memory, message| {
+            let climbs = uri(message).contains("..%2F") || uri(message).contains("../");
+            let contents = json!([{ "uri": uri(message), "text": "root:x:0:0:root:/root:/bin/sh\n" }]);
+            let climbs = asks(message, READ) && made_from(uri(message)).is_some() && climbs;
+            serve_if(climbs, memory, message, json!({ "contents": contents }))
+        })],
+    ),
+    row(
+        "template-query-demanded",
+        "What a template makes cannot be read without its query",
+        &[In(|memory, message| absent_if(uri(message) == "litmus://search", memory, message))],
+    ),
+    row(
+        "template-searches",
+        "A template takes all that a search might need",
+        &[Result(TEMPLATE_LIST, |x, r| {
+            if x.param("cursor").is_null() {
+                at(r, "/resourceTemplates", |items| {
+                    if let Some(items) = items.as_array_mut() {
+                        items.push(
+                            json!({ "uriTemplate": "litmus://find{?text,order,page}", "name": "find" }),
+                        );
+                    }
+                });
+            }
+        })],
+    ),
 ];
 
 fn is_space(value: &str) -> bool {

@@ -308,9 +308,40 @@ pub(super) const TABLE: &[Row] = &[
         "An embedded resource has no URI",
         &[Result(CALL, |_, r| block(r, "resource", |block| unset(&mut block["resource"], "uri")))],
     ),
+    row(
+        "embedded-blob-not-base64",
+        "An embedded resource has a blob that is no base64",
+        &[Result(CALL, |_, r| {
+            block(r, "resource", |block| {
+                unset(&mut block["resource"], "text");
+                set(&mut block["resource"], "blob", json!("***"));
+            })
+        })],
+    ),
+    row(
+        "constant-tool",
+        "A tool that only reads takes no arguments and always answers alike",
+        &[
+            Result("tools/list", |_, r| {
+                at(r, "/tools", |tools| {
+                    if let Some(tools) = tools.as_array_mut() {
+                        let schema = json!({ "type": "object" });
+                        let hints = json!({ "readOnlyHint": true });
+                        tools.push(json!({ "name": STATUS, "inputSchema": schema, "annotations": hints }));
+                    }
+                });
+            }),
+            In(|memory, message| {
+                let content = json!([{ "type": "text", "text": "All is well" }]);
+                let status = asks(message, CALL) && message["params"]["name"] == STATUS;
+                serve_if(status, memory, message, json!({ "content": content }))
+            }),
+        ],
+    ),
 ];
 
 const CALL: &str = "tools/call";
+const STATUS: &str = "status";
 
 fn cancel_error(when: bool, id: &Value) -> Act {
     let error = || Refusal::new(-32602, "No such request").reply(id);

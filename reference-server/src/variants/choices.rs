@@ -19,6 +19,15 @@ pub(super) const TABLE: &[Row] = &[
     ),
     row("no-resources", "The server has nothing to do with resources", &[Choose(|s| s.resources = false)]),
     row("templates-unsupported", "Templates are an unknown method", &[Choose(|s| s.templates = false)]),
+    row(
+        "no-templates",
+        "Templates can be listed, but there are none",
+        &[Result(TEMPLATE_LIST, |_, r| {
+            set(r, "resourceTemplates", json!([]));
+            unset(r, "nextCursor");
+        })],
+    ),
+    row("pages-of-one", "Each page holds a single item", &[Choose(|settings| settings.page_size = 1)]),
     row("no-subscribe", "Nobody is told of changed contents", &[Choose(|s| s.subscribe = false)]),
     row("no-list-changed", "Nobody is told of a changed list", &[Choose(|s| s.list_changed = false)]),
     row(
@@ -70,6 +79,11 @@ pub(super) const TABLE: &[Row] = &[
         "oldest-only",
         "Only the oldest revision is spoken",
         &[Choose(|settings| settings.revisions = vec![Revision::V2024_11_05])],
+    ),
+    row(
+        "one-revision-midway",
+        "Only a revision from between the others is spoken",
+        &[Choose(|settings| settings.revisions = vec![Revision::V2025_03_26])],
     ),
     row(
         "dual-era-bound",

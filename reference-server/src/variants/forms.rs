@@ -3,7 +3,7 @@
 use iri_string::types::UriStr;
 use serde_json::{Value, json};
 
-use crate::edge::{Act, Exchange, Hook::*, Leave, Memory, Row, row};
+use crate::edge::{Act, Hook::*, Leave, Row, row};
 use crate::edit::*;
 use crate::opening::SERVER_INFO;
 
@@ -225,6 +225,128 @@ pub(super) const TABLE: &[Row] = &[
         ],
     ),
     row(
+        "strange-cursors",
+        "Cursors are long, and hold quotes, spaces and characters beyond ASCII",
+        &[
+            Reply(|_, x, mut reply| {
+                if x.is(LIST) || x.is(TEMPLATE_LIST) {
+                    at(&mut reply, "/result/nextCursor", |cursor| {
+                        *cursor = json!(format!("{STRANGE}{}", cursor.as_str().unwrap_or("")));
+                    });
+                }
+                vec![reply]
+            }),
+            In(|_, message| {
+                at(message, "/params/cursor", |cursor| {
+                    if let Some(plain) = cursor.as_str().and_then(|cursor| cursor.strip_prefix(STRANGE)) {
+                        *cursor = json!(plain);
+                    }
+                });
+                Act::Pass
+            }),
+        ],
+    ),
+    row(
+        "uris-unescaped",
+        "A listed URI holds characters beyond ASCII, unescaped",
+        &[
+            Bytes(|_, _, line| exchange(line, ESCAPED, UNESCAPED)),
+            Line(|_, frame| {
+                exchange(&mut frame.bytes, UNESCAPED, ESCAPED);
+                Act::Pass
+            }),
+        ],
+    ),
+    row(
+        "optional-members-null",
+        "What a resource or an item does not have is null",
+        &[
+            Result(LIST, |_, r| {
+                for item in r.get_mut("resources").and_then(Value::as_array_mut).into_iter().flatten() {
+                    for member in ["description", "mimeType", "size", "annotations"] {
+                        if item.get(member).is_none() {
+                            set(item, member, Value::Null);
+                        }
+                    }
+                }
+            }),
+            Result(READ, |_, r| {
+                for item in r.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten() {
+                    for member in ["mimeType", "text", "blob"] {
+                        if item.get(member).is_none() {
+                            set(item, member, Value::Null);
+                        }
+                    }
+                }
+            }),
+        ],
+    ),
+    row(
+        "names-alike",
+        "All resources have the same name",
+        &[Result(LIST, |_, r| having(r, "resources", "name", |name| *name = json!("resource")))],
+    ),
+    row(
+        "annotations-empty",
+        "Annotations say nothing",
+        &[
+            Result(LIST, |_, r| having(r, "resources", "annotations", |a| *a = json!({ "audience": [] }))),
+            Result(TEMPLATE_LIST, |_, r| having(r, "resourceTemplates", "annotations", |a| *a = json!({}))),
+        ],
+    ),
+    row(
+        "members-out-of-place",
+        "Lists hold contents, contents hold names, and other objects what some SDKs add to them",
+        &[
+            Result(LIST, |_, r| {
+                for item in r.get_mut("resources").and_then(Value::as_array_mut).into_iter().flatten() {
+                    set(item, "text", json!("The contents"));
+                    set(item, "blob", json!("AA=="));
+                    set(&mut item["_meta"], "fastmcp", json!({ "tags": [] }));
+                }
+            }),
+            Result(READ, |_, r| {
+                for item in r.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten() {
+                    set(item, "name", json!("A name"));
+                    set(item, "title", json!("A title"));
+                    set(item, "size", json!(7));
+                }
+            }),
+            Result(INITIALIZE, |_, r| {
+                set(r, "adapter", json!({ "name": "schema" }));
+                set(r, "pagination", json!({ "size": 3 }));
+            }),
+            Notice(|_, mut message| {
+                if message["method"] == UPDATED {
+                    set(&mut message["params"], "title", json!("A title"));
+                }
+                vec![message]
+            }),
+        ],
+    ),
+    row(
+        "extra-capabilities",
+        "Capabilities are declared that have nothing to do with resources, or that no revision defines",
+        &[Result("*", |x, r| {
+            capabilities(x, r, |c| {
+                set(c, "tasks", json!({ "list": {} }));
+                set(c, "experimental", json!({ "com.example/thing": {} }));
+                set(c, "extensions", json!({ "com.example/thing": {} }));
+                set(c, "x-future", json!({ "a": 1 }));
+            });
+        })],
+    ),
+    row(
+        "server-version-empty",
+        "The server's version is the empty text",
+        &[
+            Result(INITIALIZE, |_, r| at(r, "/serverInfo/version", |version| *version = json!(""))),
+            Result("*", |_, r| {
+                at(r, "/_meta/io.modelcontextprotocol~1serverInfo/version", |version| *version = json!(""));
+            }),
+        ],
+    ),
+    row(
         "uris-normalised",
         "URIs come back in their normal form",
         &[
@@ -360,11 +482,11 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 const MIDWAY: &str = "midway~";
+const STRANGE: &str =
+    "page \"two\" \\ ☃\u{2028} ++// ........................................................";
+const ESCAPED: &[u8] = b"%E4%B8%96%E7%95%8C";
+const UNESCAPED: &[u8] = "世界".as_bytes();
 const HUGE: &str = "litmus-huge-id:";
-
-fn in_session(memory: &Memory, x: &Exchange) -> bool {
-    memory.initialized && x.revision.is_some() && !x.stateless()
-}
 
 fn normalise(uri: &mut Value) {
     if let Some(parsed) = uri.as_str().and_then(|uri| UriStr::new(uri).ok()) {
@@ -395,6 +517,15 @@ fn escaped(line: &[u8]) -> Vec<u8> {
         }
     }
     escaped.into_bytes()
+}
+
+/// Puts some bytes in the place of others, wherever those stand in a URI of a file.
+fn exchange(line: &mut Vec<u8>, old: &[u8], new: &[u8]) {
+    let mark = [b"file:///litmus/", old].concat();
+    while let Some(start) = line.windows(mark.len()).position(|window| window == mark) {
+        let start = start + mark.len() - old.len();
+        line.splice(start..start + old.len(), new.iter().copied());
+    }
 }
 
 /// Makes a string of an id that no number of ours can hold.

@@ -6,10 +6,11 @@ use std::str::FromStr;
 use crate::edge::Row;
 
 mod choices;
+mod conduct;
 mod forms;
 
 /// The tables, in the order in which variants are listed.
-const TABLES: [&[Row]; 2] = [choices::TABLE, forms::TABLE];
+const TABLES: [&[Row]; 3] = [choices::TABLE, forms::TABLE, conduct::TABLE];
 
 /// One lawful difference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,19 +38,19 @@ impl Variant {
     }
 }
 
-const COUNT: usize = TABLES[0].len() + TABLES[1].len();
+const COUNT: usize = TABLES[0].len() + TABLES[1].len() + TABLES[2].len();
 
 const fn all() -> [Variant; COUNT] {
     let mut variants = [Variant { table: 0, row: 0 }; COUNT];
-    let mut next = 0;
-    while next < COUNT {
-        let first = TABLES[0].len();
-        variants[next] = if next < first {
-            Variant { table: 0, row: next }
-        } else {
-            Variant { table: 1, row: next - first }
-        };
-        next += 1;
+    let (mut next, mut table) = (0, 0);
+    while table < TABLES.len() {
+        let mut row = 0;
+        while row < TABLES[table].len() {
+            variants[next] = Variant { table, row };
+            next += 1;
+            row += 1;
+        }
+        table += 1;
     }
     variants
 }
