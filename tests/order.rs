@@ -1,4 +1,5 @@
 //! Does a verdict depend on the order in which the cases of a shared session are played?
+#![allow(clippy::unwrap_used)]
 
 use mcp_litmus::bundled;
 use mcp_litmus::case::catalogue::Catalogue;
