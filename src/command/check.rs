@@ -14,6 +14,7 @@ use crate::run::outcome::Asked;
 use crate::run::sources::Sources;
 use crate::run::{Cut, Settings, Suite, Wanted, check};
 use crate::session::Bounds;
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use reference_server::{Firings, Options};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -164,7 +165,7 @@ fn judge(
         },
         jobs: usize::from(arguments.jobs).min(instances),
         cut,
-        progress: None,
+        progress: (!target.in_process && !arguments.quiet).then(progress_bar),
     };
     let asked = Asked {
         label: target.label,
@@ -184,6 +185,22 @@ fn judge(
     // Whatever still runs in it ends here, servers included.
     drop(runtime);
     Ok(record)
+}
+
+/// One bar on standard error while the servers run; nothing where that is no terminal.
+fn progress_bar() -> Arc<dyn Fn(usize, usize) + Send + Sync> {
+    let bar = ProgressBar::new(0).with_finish(ProgressFinish::AndClear);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_bar} {pos}/{len} sessions") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Arc::new(move |done, planned| {
+        bar.set_length(planned as u64);
+        bar.set_position(done as u64);
+        if done == planned {
+            bar.finish_and_clear();
+        }
+    })
 }
 
 /// Cuts the run short at an interrupt or at the deadline. On a thread of its own with real time, since the run's

@@ -130,7 +130,7 @@ pub struct Settings {
     pub jobs: usize,
     /// Ends the run early: an interrupt or a deadline, in words.
     pub cut: Cut,
-    /// Told after each job: done, planned.
+    /// Told how many jobs, that is shared sessions and cases with a server of their own, are done and are planned.
     pub progress: Option<Arc<dyn Fn(usize, usize) + Send + Sync>>,
 }
 

@@ -4,6 +4,7 @@
 //! Whether a well-formed message is the *right* one is for the cases to say.
 
 pub mod defect;
+pub mod events;
 pub mod json;
 pub mod lines;
 pub mod message;
