@@ -45,9 +45,12 @@ pub struct CheckArguments {
     /// How many servers run at once
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
-    /// For the answer to one request: `500ms`, `10s`, `1m`; a bare number is seconds
+    /// For the answer to one request: `500ms`, `10s`, `1m`; a bare number is seconds [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
+    /// From the start of the server to its first answer, in each conversation [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub start_timeout: Option<Duration>,
     /// For the run as a whole; what was not reached by then is unproven
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub deadline: Option<Duration>,

@@ -20,4 +20,5 @@ pub mod selfcheck;
 pub mod session;
 pub mod time_limits;
 pub mod transcript;
+pub mod uri_template;
 pub mod wire;

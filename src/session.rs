@@ -32,11 +32,13 @@ pub struct Bounds {
     pub kept: usize,
     /// For the answer to an ordinary request.
     pub request: Duration,
+    /// From the start of a process to its first answer.
+    pub start: Duration,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { line: 64 << 20, kept: 256 << 20, request: time_limits::REQUEST }
+        Self { line: 64 << 20, kept: 256 << 20, request: time_limits::REQUEST, start: time_limits::START }
     }
 }
 
@@ -239,7 +241,7 @@ impl Session {
     /// without a handshake, the first request is what waits for that.
     pub fn request_limit(&self) -> Duration {
         let heard = self.state().transcript.entries.iter().any(|entry| entry.channel == Channel::Stdout);
-        if heard { self.bounds.request } else { self.bounds.request.max(time_limits::START) }
+        if heard { self.bounds.request } else { self.bounds.request.max(self.bounds.start) }
     }
 
     pub async fn notify(&self, method: &str, params: Option<Json>) -> Result<u64, Gone> {

@@ -271,6 +271,7 @@ fn deep_and_long_answers_end() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let long = format!("\"{}\"", "y".repeat(4 << 20));
     for value in [deep, long] {
+        let length = value.len();
         let answer = move |line: &str| {
             let message: Value = serde_json::from_str(line).unwrap_or_default();
             let Some(id) = message.get("id") else { return String::new() };
@@ -283,5 +284,38 @@ fn deep_and_long_answers_end() {
         let bounds = Bounds { line: 1 << 20, ..Bounds::default() };
         let record = judge_within(bounds, saying(answer), Wanted::Auto);
         assert_nothing_passes("too much", &record, record.exit_code().max(1));
+        let limit = record.cases.iter().find(|case| case.name == "stdio/lines-within-the-limit").unwrap();
+        let wanted = if length > 1 << 20 { Outcome::Advice } else { Outcome::Unproven };
+        assert_eq!(limit.outcome, wanted, "{:?}", limit.reason);
     }
+}
+
+/// Starting it again and again would take as long as each start takes, for nothing.
+#[test]
+fn a_server_that_goes_away_after_its_opening_is_not_started_for_every_case() {
+    let starts = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = starts.clone();
+    let dying = MemoryLauncher::new(move |Pipes { input, mut output, stderr }| {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        async move {
+            let _stderr = stderr;
+            let mut line = String::new();
+            let _ = BufReader::new(input).read_line(&mut line).await;
+            let message: Value = serde_json::from_str(&line).unwrap_or_default();
+            if message["method"] == "initialize" {
+                let result = json!({
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": { "resources": { "subscribe": true, "listChanged": true } },
+                    "serverInfo": { "name": "mayfly", "version": "1" },
+                });
+                let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+                let _ = output.write_all(format!("{answer}\n").as_bytes()).await;
+            }
+        }
+    });
+    let record = judge(dying, Wanted::Auto);
+    let passed = record.cases.iter().filter(|case| case.outcome == Outcome::Pass).count();
+    let starts = starts.load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(record.exit_code(), 1);
+    assert!(starts < 60, "{starts} starts for {} cases, {passed} passed", record.cases.len());
 }

@@ -36,10 +36,20 @@ pub enum CatalogueError {
 
 /// A pattern that names no case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no case is named `{pattern}`{}", .nearest.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+#[error("no case is named `{pattern}`{}", hint(.nearest.as_deref(), .areas))]
 pub struct UnknownCase {
     pub pattern: String,
     pub nearest: Option<String>,
+    /// The areas in which there are cases.
+    pub areas: Vec<String>,
+}
+
+/// What would do instead.
+fn hint(nearest: Option<&str>, areas: &[String]) -> String {
+    match nearest {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => format!("; the areas are {}, and `mcp-litmus cases list` names every case", areas.join(", ")),
+    }
 }
 
 impl Catalogue {
@@ -115,13 +125,33 @@ impl Catalogue {
     pub fn matching(&self, pattern: &str) -> Result<Vec<&Case>, UnknownCase> {
         let found: Vec<&Case> = self.cases.iter().filter(|case| name_matches(pattern, &case.name)).collect();
         if found.is_empty() {
-            let mut names: Vec<String> = self.cases.iter().map(|case| case.name.clone()).collect();
             let areas = self.cases.iter().filter_map(|case| case.name.rsplit_once('/'));
-            names.extend(areas.map(|(area, _)| format!("{area}/*")));
-            let nearest = nearest(pattern, names.iter().map(String::as_str)).map(str::to_owned);
-            return Err(UnknownCase { pattern: pattern.to_owned(), nearest });
+            let mut areas: Vec<String> = areas.map(|(area, _)| area.to_owned()).collect();
+            areas.dedup();
+            return Err(UnknownCase {
+                pattern: pattern.to_owned(),
+                nearest: self.nearest(pattern, &areas),
+                areas,
+            });
         }
         Ok(found)
+    }
+
+    /// What a pattern that names nothing was meant to be, if that can be told.
+    fn nearest(&self, pattern: &str, areas: &[String]) -> Option<String> {
+        let whole = |area: &str| format!("{area}/*");
+        if areas.iter().any(|area| area == pattern) {
+            return Some(whole(pattern));
+        }
+        // A slip in the area, which a long name or a `*` behind it would hide.
+        let (area, rest) = pattern.split_once('/').unwrap_or((pattern, "*"));
+        if let Some(meant) = nearest(area, areas.iter().map(String::as_str)) {
+            let corrected = format!("{meant}/{rest}");
+            if self.cases.iter().any(|case| name_matches(&corrected, &case.name)) {
+                return Some(corrected);
+            }
+        }
+        nearest(pattern, self.cases.iter().map(|case| case.name.as_str())).map(str::to_owned)
     }
 
     pub fn standing(&self) -> impl Iterator<Item = &Case> {
@@ -300,7 +330,13 @@ mod tests {
         assert_eq!(catalogue.matching("read/*").unwrap().len(), 2);
         let unknown = catalogue.matching("read/tow").unwrap_err();
         assert_eq!(unknown.to_string(), "no case is named `read/tow`; did you mean `read/two`?");
-        assert_eq!(catalogue.matching("raed/*").unwrap_err().nearest.as_deref(), Some("read/*"));
+        for (typed, meant) in
+            [("raed/*", "read/*"), ("read", "read/*"), ("raed", "read/*"), ("raed/one", "read/one")]
+        {
+            assert_eq!(catalogue.matching(typed).unwrap_err().nearest.as_deref(), Some(meant), "{typed}");
+        }
+        let unknown = catalogue.matching("nosuch/*").unwrap_err().to_string();
+        assert!(unknown.starts_with("no case is named `nosuch/*`; the areas are read, and"), "{unknown}");
         let one = Catalogue::from_sources(vec![source("read/one")]).unwrap();
         assert_ne!(catalogue.digest, one.digest);
         assert_eq!(one.digest.len(), 64);

@@ -78,6 +78,42 @@ impl Pattern {
     }
 }
 
+impl Pattern {
+    /// The last member that it names.
+    pub fn last_name(&self) -> Option<&str> {
+        self.segments.iter().rev().find_map(|segment| match segment {
+            Segment::Name(name) => Some(name.as_str()),
+            Segment::Each | Segment::Anywhere => None,
+        })
+    }
+
+    /// How many segments lead somewhere, and the member that is missing then: the list, where it has no elements.
+    /// Where all lead somewhere, the last member.
+    pub fn farthest(&self, value: &Json) -> (usize, Option<&str>) {
+        let (mut here, mut name) = (vec![value], None);
+        for (depth, segment) in self.segments.iter().enumerate() {
+            let mut next = Vec::new();
+            match segment {
+                Segment::Name(wanted) => {
+                    name = Some(wanted.as_str());
+                    next.extend(here.iter().filter_map(|value| child(value, wanted)));
+                }
+                Segment::Each => {
+                    for value in here {
+                        each_child(value, |_, child| next.push(child));
+                    }
+                }
+                Segment::Anywhere => return (depth, self.last_name()),
+            }
+            if next.is_empty() {
+                return (depth, name);
+            }
+            here = next;
+        }
+        (self.segments.len(), name)
+    }
+}
+
 /// Follows names alone, to the end even where nothing is.
 fn descend<'a>(names: &[Segment], pointer: String, base: &'a Json) -> Match<'a> {
     let mut found = Match { pointer, value: Some(base), parent_is_object: true };
@@ -227,6 +263,23 @@ mod tests {
         assert_eq!(absent("/gone/*/uri", &value), Vec::<String>::new());
         assert_eq!(absent("/gone/uri", &value), ["/gone/uri"]);
         assert_eq!(absent("/**/uri", &value), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_missing_member_is_named() {
+        let value = json!({"list": [{"uri": "a"}, {"uri": "b", "notes": {}}], "none": []});
+        for (pattern, depth, name) in [
+            ("/list/*/size", 2, Some("size")),
+            ("/list/*/notes/priority", 3, Some("priority")),
+            ("/none/*/size", 1, Some("none")),
+            ("/other/*/size", 0, Some("other")),
+            ("/list/*/uri", 3, Some("uri")),
+            ("/*/*/icons/*/src", 2, Some("icons")),
+            ("/**/_meta", 0, Some("_meta")),
+            ("", 0, None),
+        ] {
+            assert_eq!(pattern.parse::<Pattern>().unwrap().farthest(&value), (depth, name), "{pattern}");
+        }
     }
 
     #[test]

@@ -40,6 +40,18 @@ pub fn shown_pointer(pointer: &str) -> String {
     text
 }
 
+/// The demand as it follows "to" in a title: what `demand` says, but for patterns, which are for machines and stand in
+/// the line of the case that is shown below.
+pub fn title_demand(predicate: &Predicate, wanted: Option<&Json>) -> String {
+    match predicate {
+        Predicate::Matches(_) => "have the form that the case asks for".to_owned(),
+        Predicate::KeysMatch(_) => {
+            "have only members with names of the form that the case asks for".to_owned()
+        }
+        other => demand(other, wanted),
+    }
+}
+
 /// The demand as it follows "to": `equal -32602`. `wanted` is the value of its template, where it has one.
 pub fn demand(predicate: &Predicate, wanted: Option<&Json>) -> String {
     let wanted = wanted.map(shown).unwrap_or_default();

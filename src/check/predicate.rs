@@ -3,7 +3,7 @@
 use super::bindings::{Bindings, Unresolved};
 use super::formats::{base64_bytes, examine, is_at_or_below};
 use super::pattern::Match;
-use super::phrase::{demand, shown, shown_pointer};
+use super::phrase::{demand, shown, shown_pointer, title_demand};
 use super::sets::ValueSet;
 use crate::case::model::{Check, Predicate, Range, Template, Type};
 use crate::wire::json::Json;
@@ -314,10 +314,11 @@ impl Judging<'_> {
         if self.is_wordless {
             return Breach::default();
         }
-        let expected = demand(&self.check.predicate, self.wanted);
+        let predicate = &self.check.predicate;
+        let expected = demand(predicate, self.wanted);
         let pointer = shown_pointer(pointer);
         let place = if pointer.is_empty() { "the value".to_owned() } else { format!("`{pointer}`") };
-        let title = format!("expected {place} to {expected}, got {got}");
+        let title = format!("expected {place} to {}, got {got}", title_demand(predicate, self.wanted));
         Breach { pointer, expected, got, title }
     }
 }

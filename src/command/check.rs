@@ -149,6 +149,7 @@ fn judge(
     let began = SystemTime::now();
     let mut bounds = Bounds::default();
     bounds.request = arguments.timeout.unwrap_or(bounds.request);
+    bounds.start = arguments.start_timeout.unwrap_or(bounds.start);
     bounds.line = arguments.max_message.unwrap_or(bounds.line);
     let instances = profile.instances.unwrap_or(usize::MAX);
     let mut sources = Sources::new(target.launcher, profile, bounds);

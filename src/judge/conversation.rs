@@ -151,6 +151,8 @@ struct Conversation {
     unfinished_line: bool,
     exit: Option<Exit>,
     died: bool,
+    /// The newest line that was too long to be read whole.
+    unread: Option<u64>,
     /// When the first of its output came: until then it may have been starting.
     first_heard: Option<Duration>,
     last: Duration,
@@ -230,9 +232,14 @@ impl Conversation {
     fn take_line(&mut self, entry: &Entry, meet: &mut impl FnMut(&Observed<'_>)) {
         self.unfinished_line |= entry.ending == Ending::Unfinished;
         let blank = entry.bytes.iter().all(u8::is_ascii_whitespace);
+        // Of a line beyond the limit only the head is there, which says nothing about the whole.
+        let is_cut = matches!(entry.ending, Ending::TooLong(_));
         let whole = wire::read(&entry.bytes, &Limits::default());
-        let defects: Vec<&str> =
-            if blank { Vec::new() } else { whole.defects.iter().map(wire::Defect::name).collect() };
+        let defects: Vec<&str> = match (blank, is_cut) {
+            (true, _) => Vec::new(),
+            (false, true) => vec!["too-long"],
+            (false, false) => whole.defects.iter().map(wire::Defect::name).collect(),
+        };
         let frame = json!({
             "defects": defects,
             "ending": ending_name(entry.ending),
@@ -249,7 +256,10 @@ impl Conversation {
             sent: None,
             got: Some(entry.sequence),
         });
-        if blank {
+        if is_cut {
+            self.unread = Some(entry.sequence);
+        }
+        if blank || is_cut {
             return;
         }
         for reading in messages_of(whole, &entry.bytes) {
@@ -509,6 +519,7 @@ impl Conversation {
         };
         for asked in &self.asked {
             let unanswered = !asked.answered() && asked.mistyped == 0;
+            let unread = self.unread.is_some_and(|unread| unread > asked.sequence);
             let waited = match self.first_heard {
                 Some(first) => self.last.saturating_sub(asked.at.max(first)) >= time_limit,
                 None => self.last.saturating_sub(asked.at) >= time_limit.max(time_limits::START),
@@ -523,7 +534,7 @@ impl Conversation {
                 "deliberate": asked.deliberate,
                 "cancelled": asked.cancelled,
                 "early": asked.early,
-                "silent": unanswered && waited && !self.died,
+                "silent": unanswered && waited && !self.died && !unread,
                 "died": unanswered && self.died,
             });
             meet_end(Kind::Exchange, Some(asked.method.as_str()), &value, Some(asked));

@@ -3,9 +3,13 @@
 //! Every rule is applied to every observation that it is about. Aggregation over conversations is the caller's.
 
 use super::conversation::{Kind, Observed, messages_of, walk};
-use crate::case::model::{Body, Case, Requirement, Standing};
+use super::reach::Reach;
+use crate::case::model::{
+    Body, Case, Check, Piece, Predicate, Requirement, Standing, Subject, Template, Type,
+};
 use crate::check::bindings::Bindings;
-use crate::check::predicate::{Breach, all_hold, evaluate};
+use crate::check::phrase::demand;
+use crate::check::predicate::{Breach, all_hold, evaluate, operand};
 use crate::dialect::META_VERSION;
 use crate::record::{Finding, Outcome};
 use crate::transcript::{Channel, Transcript};
@@ -28,6 +32,18 @@ pub struct Sighting {
     /// At most [`Sighting::KEPT`]; alike ones count once.
     pub findings: Vec<Finding>,
     pub more: usize,
+    /// What the messages lacked that the rule is about, where there was nothing in them to judge.
+    pub lack: Option<Lack>,
+}
+
+/// What a message would have needed for a rule to say something about it: a matter of the message alone, not of the
+/// situation in which it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// How near the message came: of several, the nearest tells.
+    nearness: usize,
+    /// As it follows "the server sends": "no `icons`".
+    pub words: String,
 }
 
 impl Sighting {
@@ -41,10 +57,19 @@ impl Sighting {
         }
     }
 
+    fn lacks(&mut self, lack: Lack) {
+        if self.lack.as_ref().is_none_or(|known| known.nearness < lack.nearness) {
+            self.lack = Some(lack);
+        }
+    }
+
     /// Takes in what another conversation showed. Findings with the same title are one.
     pub fn join(&mut self, other: Sighting) {
         self.observations += other.observations;
         self.more += other.more;
+        if let Some(lack) = other.lack {
+            self.lacks(lack);
+        }
         for finding in other.findings {
             if self.findings.iter().any(|known| known.title == finding.title) {
                 self.more += 1;
@@ -65,7 +90,8 @@ impl Sighting {
     }
 }
 
-/// Applies the rules to one conversation; the sightings are in the order of the rules.
+/// Applies the rules to one conversation; the sightings are in the order of the rules. Takes note of what the
+/// conversation reached.
 ///
 /// `known` are the names that standing cases may refer to beside `facts` and `request`.
 pub fn judge(
@@ -73,11 +99,13 @@ pub fn judge(
     rules: &[Rule<'_>],
     known: &Bindings,
     time_limit: Duration,
+    reach: &mut Reach,
 ) -> Vec<Sighting> {
     let mut sightings = vec![Sighting::default(); rules.len()];
     let mut titles: HashSet<(usize, String)> = HashSet::new();
     let mut bindings = known.clone();
     walk(transcript, time_limit, |observed| {
+        reach.meet(observed);
         bindings.set("facts", observed.facts.clone());
         match observed.request {
             Some(request) => bindings.set("request", request.clone()),
@@ -112,8 +140,20 @@ fn apply(
     transcript: &Transcript,
     sighting: &mut Sighting,
 ) -> Vec<Finding> {
-    // A reference that does not resolve (a fact that this message has not got) means "not about this".
-    if !all_hold(&standing.only, observed.value, bindings).unwrap_or(false) {
+    for condition in &standing.only {
+        // A reference that does not resolve (a fact that this message has not got) means "not about this".
+        if all_hold(std::slice::from_ref(condition), observed.value, bindings).unwrap_or(false) {
+            continue;
+        }
+        // Only where the situation is right does a message show that the server leaves something out.
+        let in_situation = standing.only.iter().filter(|other| is_situation(other, observed.kind));
+        if !is_situation(condition, observed.kind)
+            && in_situation
+                .into_iter()
+                .all(|other| all_hold(std::slice::from_ref(other), observed.value, bindings).unwrap_or(false))
+        {
+            sighting.lacks(lack_of_condition(condition, bindings));
+        }
         return Vec::new();
     }
     let mut findings = Vec::new();
@@ -128,8 +168,72 @@ fn apply(
     }
     if proven > 0 || !findings.is_empty() {
         sighting.observations += 1;
+    } else if let Some(lack) = lack_of_checks(standing, observed) {
+        sighting.lacks(lack);
     }
     findings
+}
+
+/// Whether a condition is about the situation in which a message came, not about the message. Frames, exchanges
+/// and sessions are put together by us: all about them is situation.
+fn is_situation(condition: &Check, kind: Kind) -> bool {
+    condition.of.is_some() || matches!(kind, Kind::Frame | Kind::Exchange | Kind::Session)
+}
+
+fn lack_of_condition(condition: &Check, bindings: &Bindings) -> Lack {
+    let name = condition.at.last_name();
+    let is_presence =
+        matches!(&condition.predicate, Predicate::Is(types) if types.as_slice() == [Type::Present]);
+    let words = match name {
+        Some(name) if is_presence => format!("no `{name}`"),
+        _ => {
+            let wanted = operand(&condition.predicate).and_then(|template| bindings.resolve(template).ok());
+            let demand = demand(&condition.predicate, wanted.as_ref());
+            format!("no `{}` that would {demand}", name.unwrap_or("result"))
+        }
+    };
+    Lack { nearness: 0, words }
+}
+
+/// The first name at which the pointers lead nowhere; of several pointers, of the one that leads farthest.
+fn lack_of_checks(standing: &Standing, observed: &Observed<'_>) -> Option<Lack> {
+    if matches!(observed.kind, Kind::Frame | Kind::Exchange | Kind::Session) {
+        return None;
+    }
+    let own = standing.checks.iter().filter(|check| check.of.is_none());
+    let farthest = own.map(|check| check.at.farthest(observed.value)).rev().max_by_key(|(depth, _)| *depth);
+    let (depth, name) = farthest?;
+    Some(Lack { nearness: depth + 1, words: format!("no `{}`", name?) })
+}
+
+/// The methods whose messages a rule is about, as far as it names them: by `on`, or by the facts `method` and
+/// `answers`.
+pub fn methods_of(standing: &Standing) -> Vec<String> {
+    let named = match &standing.on {
+        Subject::ResultOf(method)
+        | Subject::ErrorOf(method)
+        | Subject::Notification(method)
+        | Subject::Request(method)
+        | Subject::Exchange(method) => method.clone(),
+        Subject::Frame | Subject::Message | Subject::Session => None,
+    };
+    if let Some(method) = named {
+        return vec![method];
+    }
+    let is_method = |check: &&Check| {
+        let Some(Template::Text(pieces)) = &check.of else { return false };
+        matches!(pieces.as_slice(), [Piece::Reference(reference)]
+            if reference.name == "facts" && ["/method", "/answers"].contains(&reference.pointer.as_str()))
+    };
+    let Some(condition) = standing.only.iter().find(is_method) else { return Vec::new() };
+    let (Predicate::Equals(wanted) | Predicate::OneOf(wanted)) = &condition.predicate else {
+        return Vec::new();
+    };
+    match Bindings::new().resolve(wanted) {
+        Ok(Json::Array(methods)) => methods.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
+        Ok(method) => method.as_str().map(str::to_owned).into_iter().collect(),
+        Err(_) => Vec::new(),
+    }
 }
 
 fn finding(

@@ -6,6 +6,7 @@
 use super::diagnostic::{self, ALL_COLUMNS, COLUMNS, Look, setting};
 use super::{duration, findings, plain};
 use crate::record::{CaseRecord, Outcome, Record};
+use crate::revision::Revision;
 use anstyle::{AnsiColor, Style as Paint};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -70,7 +71,8 @@ impl Page<'_> {
         match &record.target.unreachable {
             Some(reason) => self.unreachable(reason),
             None if verbosity > Verbosity::Quiet => self.target(),
-            None => {}
+            // What was asked for and could not be tested at all is said in any case.
+            None => self.unspoken(|revision| record.cases.iter().any(|case| case.revision == revision)),
         }
         self.in_full(|case| case.outcome == Outcome::Fail && case.known.is_none());
         let advice = |case: &CaseRecord| case.outcome == Outcome::Advice && case.known.is_none();
@@ -142,19 +144,25 @@ impl Page<'_> {
             target.revisions.iter().filter(|row| row.spoken).map(|row| row.revision.as_str()).collect();
         let spoken = if spoken.is_empty() { "no revision asked for".to_owned() } else { enumerate(&spoken) };
         self.line(&format!("target: {label} over {}{server}, speaks {spoken}", target.transport));
-        let silent = target.revisions.iter().filter(|row| !row.spoken);
-        let reasons = group(
-            silent.map(|row| (row.reason.as_deref().unwrap_or("no reason given"), row.revision.as_str())),
-        );
-        for (reason, revisions) in reasons {
-            self.line(&format!("        not {}: {}", enumerate(&revisions), plain::shorten(reason, COLUMNS)));
-        }
+        self.unspoken(|_| true);
         if self.style.verbosity == Verbosity::Verbose {
             let suite = &self.record.suite;
             let (version, digest) = (plain::shorten(&suite.version, 40), plain::shorten(&suite.digest, 80));
             self.line(&format!("        suite {version}, cases {digest}, seed {}", self.record.seed));
         }
         self.blank();
+    }
+
+    /// Why revisions are not spoken.
+    fn unspoken(&mut self, wanted: impl Fn(Revision) -> bool) {
+        let rows = self.record.target.revisions.iter().filter(|row| !row.spoken && wanted(row.revision));
+        let reasons = group(
+            rows.map(|row| (row.reason.as_deref().unwrap_or("no reason given"), row.revision.as_str())),
+        );
+        let indent = if self.style.verbosity > Verbosity::Quiet { "        " } else { "" };
+        for (reason, revisions) in reasons {
+            self.line(&format!("{indent}not {}: {}", enumerate(&revisions), plain::shorten(reason, COLUMNS)));
+        }
     }
 
     /// Each finding as its diagnostic.
@@ -217,13 +225,11 @@ impl Page<'_> {
         self.reasons(Outcome::Skip, &head, "");
     }
 
-    /// How many cases have which reason, most frequent first, and what would help.
+    /// How many cases have which reason, most frequent first; what would help is said once for all that it helps.
     fn reasons(&mut self, outcome: Outcome, head: &str, remark: &str) {
         let cases = self.record.cases.iter().filter(|case| case.outcome == outcome);
-        let mut groups =
-            group(cases.map(|case| {
-                ((case.reason.as_deref().unwrap_or("no reason given"), case.help.as_deref()), case)
-            }));
+        // Without help, each reason stands for itself.
+        let mut groups = group(cases.map(|case| (case.help.as_deref().ok_or(case.reason.as_deref()), case)));
         if groups.is_empty() {
             return;
         }
@@ -231,25 +237,35 @@ impl Page<'_> {
         let total: usize = groups.iter().map(|(_, cases)| cases.len()).sum();
         self.line(&format!("{head} {}{remark}{}", count(total), self.hint()));
         let width = groups.first().map_or(1, |(_, cases)| cases.len().to_string().len());
-        for ((reason, help), cases) in groups {
-            self.line(&format!("  {:>width$}  {}", cases.len(), plain::shorten(reason, COLUMNS)));
-            if let Some(help) = help {
-                let word = self.paint(BOLD, "help:");
-                self.line(&format!("  {:width$}  {word} {}", "", plain::shorten(help, COLUMNS)));
-            }
-            if self.style.verbosity == Verbosity::Verbose {
-                for (name, cases) in group(cases.into_iter().map(|case| (case.name.as_str(), case))) {
-                    let settings: Vec<String> = cases.into_iter().map(setting).collect();
-                    self.line(&format!(
-                        "  {:width$}    {} at {}",
-                        "",
-                        plain::shorten(name, COLUMNS),
-                        settings.join(", ")
-                    ));
+        for (key, cases) in groups {
+            let whole = cases.len();
+            let mut reasons = group(
+                cases.into_iter().map(|case| (case.reason.as_deref().unwrap_or("no reason given"), case)),
+            );
+            reasons.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
+            let several = reasons.len() > 1;
+            for (reason, cases) in reasons {
+                self.line(&format!("  {:>width$}  {}", cases.len(), plain::shorten(reason, COLUMNS)));
+                if self.style.verbosity == Verbosity::Verbose {
+                    self.names(width, cases);
                 }
+            }
+            if let Ok(help) = key {
+                let word = self.paint(BOLD, "help:");
+                let all = if several { format!(" for all {whole},") } else { String::new() };
+                self.line(&format!("  {:width$}  {word}{all} {}", "", plain::shorten(help, 2 * COLUMNS)));
             }
         }
         self.blank();
+    }
+
+    /// The cases by name, each with where it was played.
+    fn names(&mut self, width: usize, cases: Vec<&CaseRecord>) {
+        for (name, cases) in group(cases.into_iter().map(|case| (case.name.as_str(), case))) {
+            let settings: Vec<String> = cases.into_iter().map(setting).collect();
+            let name = plain::shorten(name, COLUMNS);
+            self.line(&format!("  {:width$}    {name} at {}", "", settings.join(", ")));
+        }
     }
 
     fn hint(&self) -> &'static str {

@@ -4,6 +4,7 @@
 //! `_meta` (DRV-28). A legacy server may meet the second with any error, with silence or by exiting: no defect.
 
 use super::sources::{Knowledge, Sources};
+use super::survey;
 use crate::peer::LaunchError;
 use crate::revision::{Era, Revision};
 use crate::session::{Reply, Session};
@@ -43,6 +44,14 @@ pub enum Opening {
 }
 
 impl Opening {
+    /// Looks round the server, where it opened.
+    pub async fn surveyed(mut self) -> Self {
+        if let Self::Spoken(Opened { session, knowledge }) = &mut self {
+            knowledge.survey = Arc::new(survey::look_round(session, knowledge).await);
+        }
+        self
+    }
+
     /// Ends the server of this opening; what was learned stays.
     async fn release(&self) {
         match self {
@@ -55,15 +64,16 @@ impl Opening {
     }
 }
 
-/// Tries both eras; one after the other where the server may run only once at a time.
+/// Tries both eras; one after the other where the server may run only once at a time. Whatever opens is surveyed.
 pub async fn detect(sources: &Sources, stateful: Revision) -> (Opening, Opening) {
     if sources.is_single() {
         let began = Instant::now();
         let stateful = initialize(sources, stateful, "opening").await;
         let took = began.elapsed();
+        let stateful = stateful.surveyed().await;
         stateful.release().await;
         let (_done, took) = watch::channel(Some(Some(took)));
-        let stateless = discover(sources, took).await;
+        let stateless = discover(sources, took).await.surveyed().await;
         stateless.release().await;
         return (stateful, stateless);
     }
@@ -74,9 +84,10 @@ pub async fn detect(sources: &Sources, stateful: Revision) -> (Opening, Opening)
         let opening = initialize(sources, stateful, "opening").await;
         let answered = !matches!(opening, Opening::NoReply { .. } | Opening::NotStarted(_));
         let _ = done.send(Some(answered.then(|| began.elapsed())));
-        opening
+        opening.surveyed().await
     };
-    tokio::join!(stateful, discover(sources, took))
+    let stateless = async { discover(sources, took).await.surveyed().await };
+    tokio::join!(stateful, stateless)
 }
 
 /// Opens a stateful session and asks for one revision; the server may answer another.
@@ -88,7 +99,7 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     let params = session.dialect.initialize_params();
     let sent = session.request(session.fresh_id(), "initialize", Some(params), false).await;
     let reply = match sent {
-        Ok(ticket) => session.answer(&ticket, sources.start).await,
+        Ok(ticket) => session.answer(&ticket, sources.bounds.start).await,
         Err(gone) => Reply::Gone(gone),
     };
     let result = match reply {
@@ -151,11 +162,11 @@ async fn discover(sources: &Sources, mut took: watch::Receiver<Option<Option<Dur
     let sent = session.request(session.fresh_id(), "server/discover", params, false).await;
     let reply = match sent {
         Ok(ticket) => {
-            let answer = session.answer(&ticket, sources.start);
+            let answer = session.answer(&ticket, sources.bounds.start);
             let patience = async {
                 // As long as the other opening has not answered, nobody knows how slowly this server starts.
                 let took = took.wait_for(Option::is_some).await.ok().and_then(|took| *took).flatten();
-                let Some(took) = took else { return tokio::time::sleep(sources.start).await };
+                let Some(took) = took else { return tokio::time::sleep(sources.bounds.start).await };
                 let limit = time_limits::DISCOVER.max(took * 2);
                 tokio::time::sleep(limit.saturating_sub(began.elapsed())).await;
             };

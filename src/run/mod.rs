@@ -1,10 +1,13 @@
 //! What runs, against which server, in which order, and what came of it?
 //!
 //! `detect` finds out which revisions the server speaks, `plan` decides which cases apply, `pool` plays them in
-//! their sessions, `scene`, `step`, `talk` and `stimulus` play one case, `outcome` puts the record together.
+//! their sessions, `scene`, `step`, `talk`, `stimulus` and `expand` play one case, `outcome` puts the record together.
+//! `survey` looks round a server that nobody described, `missing` says what a profile could add.
 
 pub mod answers;
 pub mod detect;
+pub mod expand;
+pub mod missing;
 pub mod order;
 pub mod outcome;
 pub mod plan;
@@ -13,6 +16,7 @@ pub mod scene;
 pub mod sources;
 pub mod step;
 pub mod stimulus;
+pub mod survey;
 pub mod talk;
 
 use crate::case::catalogue::{Catalogue, UnknownCase};
@@ -301,7 +305,7 @@ impl Run {
             let reason = if revision == asked_first {
                 format!("the server answered {agreed}")
             } else {
-                match detect::initialize(&self.sources, revision, "opening").await {
+                match detect::initialize(&self.sources, revision, "opening").await.surveyed().await {
                     Opening::Spoken(other) if other.knowledge.revision == revision => {
                         self.take(other).await;
                         continue;

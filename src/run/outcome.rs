@@ -1,12 +1,16 @@
 //! How do verdicts become the record? Scripted endings and standing sightings, put into the order of the suite.
 
+use super::missing::Missing;
 use super::plan::{self, Decision, Entry};
 use super::pool::Harvest;
-use super::scene::{Ending, Missing};
+use super::scene::Ending;
 use super::sources::{Knowledge, Sources};
 use super::{Suite, Unreachable};
-use crate::case::model::{Body, Capability};
-use crate::judge::standing::Sighting;
+use crate::case::model::{Body, Capability, Standing};
+use crate::check::phrase::ticked;
+use crate::judge::reach::Reach;
+use crate::judge::standing::{Sighting, methods_of};
+use crate::profile::Profile;
 use crate::record::{CaseRecord, Outcome, Record, RevisionRecord, Target};
 use crate::revision::Revision;
 use crate::wire::Json;
@@ -100,7 +104,7 @@ pub fn record(mut run: Run<'_>) -> Record {
 
 /// The rows of one revision, in the order of the suite.
 fn rows(run: &Run<'_>, spoken: &Spoken, harvest: Harvest, cases: &mut Vec<CaseRecord>) {
-    let Harvest { endings, mut sightings, own_defects } = harvest;
+    let Harvest { endings, mut sightings, reach, own_defects } = harvest;
     let mut endings: HashMap<usize, (Ending, Duration)> =
         endings.into_iter().map(|(index, ending, time)| (index, (ending, time))).collect();
     let transport = run.sources.transport();
@@ -109,14 +113,15 @@ fn rows(run: &Run<'_>, spoken: &Spoken, harvest: Harvest, cases: &mut Vec<CaseRe
         if !plan::concerns(entry, spoken.revision, transport) {
             continue;
         }
-        let is_standing = matches!(entry.case.body, Body::Standing(_));
         let (mut ending, time) = match (endings.remove(&index), sightings.remove(&index)) {
             (Some((ending, time)), _) => (ending, time),
-            (None, Some(sighting)) => (sighted(sighting), Duration::ZERO),
-            (None, None) => (not_played(run, spoken, entry, is_standing), Duration::ZERO),
+            (None, Some(sighting)) => {
+                (sighted(run, spoken.knowledge.as_ref(), entry, sighting, &reach), Duration::ZERO)
+            }
+            (None, None) => (not_played(run, spoken, entry), Duration::ZERO),
         };
-        // Where the opening failed nothing passes.
-        if spoken.wrong && ending.outcome == Outcome::Pass {
+        // Where the opening failed nothing passes, and nothing can be said not to apply.
+        if spoken.wrong && matches!(ending.outcome, Outcome::Pass | Outcome::Skip) {
             ending.outcome = Outcome::Unproven;
             ending.missing = Some(not_reached(spoken));
         }
@@ -128,18 +133,69 @@ fn rows(run: &Run<'_>, spoken: &Spoken, harvest: Harvest, cases: &mut Vec<CaseRe
     }
 }
 
-fn sighted(sighting: Sighting) -> Ending {
-    let outcome = sighting.outcome();
-    let missing = (outcome == Outcome::Unproven)
-        .then(|| Missing::because("no message came that its checks could judge"));
+/// The end of a standing case, from what it met.
+fn sighted(
+    run: &Run<'_>,
+    knowledge: Option<&Knowledge>,
+    entry: Entry<'_>,
+    sighting: Sighting,
+    reach: &Reach,
+) -> Ending {
+    let mut outcome = sighting.outcome();
+    let mut missing = None;
+    if let (Outcome::Unproven, Body::Standing(standing)) = (outcome, &entry.case.body) {
+        let reason = match &run.cut {
+            Some(cut) => Err(Missing::because(format!("not reached: the run was cut short ({cut})"))),
+            None => unseen(standing, &sighting, reach, knowledge, run.sources.profile()),
+        };
+        missing = Some(match reason {
+            Ok(reason) => {
+                outcome = Outcome::Skip;
+                Missing::because(reason)
+            }
+            Err(missing) => missing,
+        });
+    }
     Ending { outcome, missing, sighting, spoilt: false, unprepared: false }
+}
+
+/// Nothing was seen that a standing case could judge. It does not apply where the server was asked for all that could
+/// have shown such a thing, and lawfully has none; whatever else is missing leaves it unproven.
+fn unseen(
+    standing: &Standing,
+    sighting: &Sighting,
+    reach: &Reach,
+    knowledge: Option<&Knowledge>,
+    profile: &Profile,
+) -> Result<String, Missing> {
+    let methods = methods_of(standing);
+    if let Some(lack) = &sighting.lack {
+        // What a server has not got at all need not be looked through.
+        let has_resources = knowledge.is_none_or(|knowledge| knowledge.declares(Capability::Resources));
+        let concerned = methods.iter().filter(|method| has_resources || !method.starts_with("resources/"));
+        let mut gaps = concerned.filter_map(|method| Some((method, reach.gap(method)?)));
+        return match gaps.next() {
+            None => Ok(format!("the server sends {}", lack.words)),
+            Some((method, gap)) => {
+                let reason = format!("{gap}, and {} was among what came", lack.words);
+                Err(Missing::of_method(reason, method, profile))
+            }
+        };
+    }
+    if !methods.is_empty() && methods.iter().all(|method| reach.is_left_out(method)) {
+        return Ok(format!("the server sends no {}, though asked to", ticked(&methods)));
+    }
+    Err(match methods.as_slice() {
+        [] => Missing::because("nothing came that its checks could judge"),
+        [first, ..] => Missing::message(&standing.on, first, profile),
+    })
 }
 
 fn not_reached(spoken: &Spoken) -> Missing {
     Missing::because(format!("not reached: {}", spoken.reason.as_deref().unwrap_or("the opening failed")))
 }
 
-fn not_played(run: &Run<'_>, spoken: &Spoken, entry: Entry<'_>, is_standing: bool) -> Ending {
+fn not_played(run: &Run<'_>, spoken: &Spoken, entry: Entry<'_>) -> Ending {
     let ending = |outcome, missing| Ending {
         outcome,
         missing: Some(missing),
@@ -162,10 +218,9 @@ fn not_played(run: &Run<'_>, spoken: &Spoken, entry: Entry<'_>, is_standing: boo
             }
             Decision::Skip(reason) => ending(Outcome::Skip, Missing::because(reason)),
             Decision::Run => {
-                let reason = match (&run.cut, is_standing) {
-                    (Some(cut), _) => format!("not reached: the run was cut short ({cut})"),
-                    (None, true) => "no message came that its checks could judge".to_owned(),
-                    (None, false) => "it was not played".to_owned(),
+                let reason = match &run.cut {
+                    Some(cut) => format!("not reached: the run was cut short ({cut})"),
+                    None => "it was not played".to_owned(),
                 };
                 ending(Outcome::Unproven, Missing::because(reason))
             }
@@ -192,6 +247,7 @@ fn row(
     };
     let is_breach = matches!(ending.outcome, Outcome::Fail | Outcome::Advice | Outcome::Note);
     let of_breach = |text: &Option<String>| text.clone().filter(|_| is_breach);
+    let help = help.or_else(|| (ending.outcome == Outcome::Unproven).then(|| ASK.to_owned()));
     CaseRecord {
         name: case.name.clone(),
         summary: case.summary.clone(),
@@ -215,6 +271,10 @@ fn row(
         observations: ending.sighting.observations,
     }
 }
+
+/// Where no line of a profile would help.
+const ASK: &str = "nothing can be added for these: `mcp-litmus cases explain NAME` tells what a case needs, \
+                   `--transcripts DIR` what was said";
 
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)

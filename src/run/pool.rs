@@ -5,12 +5,14 @@
 //! that verdict counts.
 
 use super::detect::{self, Opening};
+use super::missing::Missing;
 use super::order;
 use super::plan::{self, Decision, Entry};
-use super::scene::{Ending, Missing, Scene};
+use super::scene::{Ending, Scene};
 use super::sources::{Knowledge, Sources};
 use super::{Cut, Suite};
 use crate::case::model::{Body, Case, SessionKind, Verb, each_step};
+use crate::judge::reach::Reach;
 use crate::judge::standing::{self, Rule, Sighting};
 use crate::record::Outcome;
 use crate::revision::Era;
@@ -30,6 +32,8 @@ const LIVELY_TOGETHER: usize = 12;
 pub struct Harvest {
     pub endings: Vec<(usize, Ending, Duration)>,
     pub sightings: HashMap<usize, Sighting>,
+    /// How much of the server the conversations looked at.
+    pub reach: Reach,
     /// What is wrong with frames of our own.
     pub own_defects: Vec<String>,
 }
@@ -38,6 +42,7 @@ impl Harvest {
     pub fn join(&mut self, other: Harvest) {
         self.endings.extend(other.endings);
         self.own_defects.extend(other.own_defects);
+        self.reach.join(other.reach);
         for (index, sighting) in other.sightings {
             self.sightings.entry(index).or_default().join(sighting);
         }
@@ -127,7 +132,7 @@ impl Stage {
                 continue;
             }
             let began = Instant::now();
-            if session.is_none() && failed_openings < 2 {
+            if session.is_none() && failed_openings < 2 && !self.knowledge.is_lost() {
                 match self.open(purpose).await {
                     Ok(opened) => session = Some(opened),
                     Err(_) => failed_openings += 1,
@@ -176,9 +181,18 @@ impl Stage {
         if opens_itself(case) {
             return self.play_on(index, None, harvest).await;
         }
+        if self.knowledge.is_lost() {
+            let mut ending = unproven("not reached: the server goes away as soon as it is opened".to_owned());
+            if let Some(missing) = &mut ending.missing {
+                missing.help = Some("see `stdio/keeps-running`".to_owned());
+            }
+            return ending;
+        }
         match self.open(&case.name).await {
             Ok(session) => {
+                let opened = session.state().newest();
                 let ending = self.play_on(index, Some(session.clone()), harvest).await;
+                self.knowledge.remember_fate(&session.state(), opened);
                 self.part(&session, harvest).await;
                 ending
             }
@@ -271,7 +285,8 @@ impl Stage {
             })
             .collect();
         let bindings = self.knowledge.bindings(self.sources.profile());
-        let sightings = standing::judge(transcript, &rules, &bindings, self.sources.bounds.request);
+        let time_limit = self.sources.bounds.request;
+        let sightings = standing::judge(transcript, &rules, &bindings, time_limit, &mut harvest.reach);
         for (index, sighting) in indices.into_iter().zip(sightings) {
             harvest.sightings.entry(index).or_default().join(sighting);
         }

@@ -2,6 +2,7 @@
 //!
 //! Verbs are in `step`, `talk` and `stimulus`; this file holds what they share, and turns their end into an outcome.
 
+use super::missing::Missing;
 use super::sources::{Knowledge, Sources};
 use super::{step, stimulus};
 use crate::case::model::{Body, Case, Check, Requirement, SessionKind, Step, Template};
@@ -23,19 +24,6 @@ pub enum Stop {
     Unproven(Missing),
     Skip(String),
     Broken(String),
-}
-
-/// What was missing for a proof, and what the user can do about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    pub reason: String,
-    pub help: Option<String>,
-}
-
-impl Missing {
-    pub fn because(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), help: None }
-    }
 }
 
 pub type Played<T = ()> = Result<T, Stop>;
@@ -426,15 +414,17 @@ pub fn unresolved(unresolved: Unresolved) -> Stop {
         Unresolved::Name(name) => name.as_str(),
         Unresolved::Pointer { name, .. } => name.as_str(),
     };
+    if let Unresolved::Pointer { pointer, .. } = &unresolved
+        && pointer == "/0"
+    {
+        return Stop::Unproven(Missing {
+            reason: format!("not reached: the server has nothing from which `${{{name}/0}}` could be taken"),
+            help: Some("start the server so that it has resources of every kind that it can have".to_owned()),
+        });
+    }
     let missing = match name {
-        "touchable" => Missing {
-            reason: "needs a way to change a resource".to_owned(),
-            help: Some("add `touchable` and `stimuli.touch` to litmus.yaml".to_owned()),
-        },
-        "absent" => Missing {
-            reason: "needs a URI that the server does not have".to_owned(),
-            help: Some("add `absent` to litmus.yaml".to_owned()),
-        },
+        "touchable" => Missing::way_to_touch(),
+        "absent" => Missing::absent_uri("needs a URI that the server does not have"),
         _ => Missing::because(format!("not reached: {unresolved}")),
     };
     Stop::Unproven(missing)

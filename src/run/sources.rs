@@ -1,5 +1,6 @@
 //! What does a run know besides its cases? The way to start servers, the profile, limits, and what was learned.
 
+use super::survey::Survey;
 use crate::case::model::Capability;
 use crate::check::bindings::Bindings;
 use crate::dialect::Dialect;
@@ -7,13 +8,13 @@ use crate::peer::Launcher;
 use crate::profile::{self, Profile};
 use crate::record::Transport;
 use crate::revision::Revision;
-use crate::session::{Bounds, Session};
+use crate::session::{Bounds, Session, State};
 use crate::transcript::{Head, Transcript};
 use crate::wire::{Json, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Called with every finished conversation.
 pub type Sink = dyn Fn(&Transcript) + Send + Sync;
@@ -24,12 +25,15 @@ pub struct Sources {
     profile: OnceLock<Profile>,
     user: Profile,
     pub bounds: Bounds,
-    /// From the start of a process to its first answer.
-    pub start: Duration,
     /// Samples, made-up names, and the order on shared sessions: 0 is that of the catalogue.
     pub seed: u64,
     pub sink: Option<Box<Sink>>,
+    /// Whether a well-known server gets the profile that is built in for it.
+    pub recognises: bool,
     conversations: AtomicU32,
+    /// When the run began, in seconds since the epoch.
+    run: u64,
+    words: AtomicU32,
 }
 
 /// What a server told of itself at one revision.
@@ -40,12 +44,21 @@ pub struct Knowledge {
     pub capabilities: Json,
     /// `serverInfo`, where it gave one.
     pub server: Option<Json>,
+    /// What its lists hold.
+    pub survey: Arc<Survey>,
+    /// Templates for which a value was guessed, and the value, where a read confirmed one.
+    guesses: Arc<Mutex<HashMap<String, Option<String>>>>,
+    /// How often a fresh server was gone before it could answer anything, in a row.
+    deaths: Arc<AtomicU32>,
     /// Methods that were met with silence, and how often: asking again and again would only cost time.
     silent: Arc<Mutex<HashMap<String, usize>>>,
 }
 
 /// After so many silences a method is not asked again at that revision.
 const SILENCES: usize = 2;
+
+/// After so many deaths in a row a server is not started again for cases that only use it.
+const DEATHS: u32 = 3;
 
 impl Sources {
     pub fn new(launcher: Arc<dyn Launcher>, profile: Profile, bounds: Bounds) -> Self {
@@ -54,10 +67,12 @@ impl Sources {
             profile: OnceLock::new(),
             user: profile,
             bounds,
-            start: crate::time_limits::START,
             seed: 0,
             sink: None,
+            recognises: true,
             conversations: AtomicU32::new(0),
+            words: AtomicU32::new(0),
+            run: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         }
     }
 
@@ -77,6 +92,11 @@ impl Sources {
         Ok(Session::begin(peer, head, Dialect::new(revision), self.bounds))
     }
 
+    /// A word that is new each time, also to a server that remembers what earlier runs did.
+    pub fn new_word(&self) -> String {
+        format!("{:x}n{}", self.run, self.words.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// The user's profile, completed by the one that is built in for the server once its name is known.
     pub fn profile(&self) -> &Profile {
         self.profile.get().unwrap_or(&self.user)
@@ -85,7 +105,7 @@ impl Sources {
     /// The server has said who it is.
     pub fn recognise(&self, server: &Json) {
         let known = server.get("name").and_then(Json::as_str).and_then(profile::known::for_server);
-        if let Some(known) = known {
+        if let Some(known) = known.filter(|_| self.recognises) {
             let _ = self.profile.set(Profile::merged(self.user.clone(), known));
         }
     }
@@ -106,7 +126,9 @@ impl Sources {
 
 impl Knowledge {
     pub fn new(revision: Revision, capabilities: Json, server: Option<Json>) -> Self {
-        Self { revision, capabilities, server, silent: Arc::default() }
+        let (survey, guesses) = (Arc::default(), Arc::default());
+        let (deaths, silent) = (Arc::default(), Arc::default());
+        Self { revision, capabilities, server, survey, guesses, deaths, silent }
     }
 
     /// Whether the server declared it.
@@ -122,6 +144,33 @@ impl Knowledge {
             Capability::Logging => object("logging"),
             Capability::Tools => object("tools"),
         }
+    }
+
+    /// What was guessed for a template before: `Some(None)` where no guess was right.
+    pub fn guess(&self, template: &str) -> Option<Option<String>> {
+        self.guesses().get(template).cloned()
+    }
+
+    pub fn remember_guess(&self, template: &str, value: Option<String>) {
+        self.guesses().insert(template.to_owned(), value);
+    }
+
+    fn guesses(&self) -> std::sync::MutexGuard<'_, HashMap<String, Option<String>>> {
+        self.guesses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of what became of a server that was opened at this entry: gone before it said anything, or not.
+    pub fn remember_fate(&self, state: &State, opened: u64) {
+        if state.vanished_since(opened) {
+            self.deaths.fetch_add(1, Ordering::Relaxed);
+        } else if state.heard_since(opened) {
+            self.deaths.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether starting the server once more is a waste of time: it only goes away again.
+    pub fn is_lost(&self) -> bool {
+        self.deaths.load(Ordering::Relaxed) >= DEATHS
     }
 
     pub fn remember_silence(&self, method: &str) {
@@ -147,7 +196,8 @@ impl Knowledge {
         if let Some(server) = &self.server {
             bindings.set("server", server.clone());
         }
-        if let Some(touchable) = profile.touchable.first() {
+        let listed = self.survey.resources.first().map(|listed| &listed.uri);
+        if let Some(touchable) = profile.touchable.first().or(listed) {
             bindings.set("touchable", touchable.as_str());
         }
         if let Some(absent) = &profile.absent {

@@ -1,7 +1,9 @@
 //! What does each verb do? One function per verb; those that speak are in `talk`, hooks in `stimulus`.
 
 use super::answers::{self, Came, Expected};
-use super::scene::{Followed, Missing, Pending, Played, Scene, Stop, as_missing};
+use super::expand;
+use super::missing::Missing;
+use super::scene::{Followed, Pending, Played, Scene, Stop, as_missing};
 use super::stimulus;
 use super::talk;
 use crate::case::model::{Check, Hear, Heard, HeardKind, Kept, Listen, Pick, Quiet, Step, Template, Verb};
@@ -65,7 +67,7 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
         }
         Verb::Pipeline(pipeline) => talk::pipeline(scene, step, pipeline).await,
         Verb::Expand { template, with, as_name } => {
-            stimulus::expand(scene, step, template, with.as_deref(), as_name).await
+            expand::expand(scene, step, template, with.as_deref(), as_name).await
         }
         Verb::Open(open) => talk::open(scene, step, open).await,
         Verb::EndInput => {
@@ -108,7 +110,7 @@ async fn each(
         return Err(Stop::Unproven(Missing::because(format!("the server has nothing to take as `{name}`"))));
     }
     if let Some(sample) = sample {
-        elements = sampled(elements, sample, scene.sources.seed);
+        elements = scene.knowledge.survey.sample(elements, sample, scene.sources.seed);
     }
     let mut first_stop = None;
     let mut breaches = 0;
@@ -133,25 +135,6 @@ async fn each(
         Some(stop) if scene.proven == 0 && scene.sighting.findings.is_empty() => Err(stop),
         _ => Ok(()),
     }
-}
-
-/// The first, the last, and others evenly between, moved by the seed.
-fn sampled(elements: Vec<Json>, sample: usize, seed: u64) -> Vec<Json> {
-    let count = elements.len();
-    if count <= sample || sample == 0 {
-        return elements;
-    }
-    let shift = (seed % count as u64) as usize;
-    let chosen: std::collections::BTreeSet<usize> = (0..sample)
-        .map(|index| if index + 1 == sample { count - 1 } else { index * count / sample })
-        .map(|index| (index + shift) % count)
-        .collect();
-    elements
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| chosen.contains(index))
-        .map(|(_, value)| value)
-        .collect()
 }
 
 fn keep(scene: &mut Scene<'_>, names: &[(String, Kept)]) -> Played {
@@ -518,7 +501,7 @@ fn pick(scene: &mut Scene<'_>, pick: &Pick) -> Played {
             Err(Stop::Skip(otherwise.clone()))
         }
         Pick::AbsentLike { uri, outside, as_name } => {
-            let ghost = stimulus::absent_like(scene, uri, outside.as_ref())?;
+            let ghost = expand::absent_like(scene, uri, outside.as_ref())?;
             scene.bindings.set(as_name.clone(), ghost.as_str());
             Ok(())
         }

@@ -1,7 +1,8 @@
 //! How do the verbs that speak work? Calls, raw frames, pipelines, pages, pending requests, openings.
 
 use super::answers::{self, Came, Expected};
-use super::scene::{Missing, Pending, Played, Scene, Stop};
+use super::missing::Missing;
+use super::scene::{Pending, Played, Scene, Stop};
 use crate::case::model::{
     Answers, Call, Check, Content, Expect, Open, Pipeline, PipelineFrame, PipelineHow, Send, Step, Template,
 };
@@ -528,7 +529,7 @@ pub async fn open(scene: &mut Scene<'_>, step: &Step, open: &Open) -> Played {
     let id = scene.resolve_id(&open.id, &session)?;
     let sent = session.request(id, "initialize", Some(params), deliberate).await;
     let ticket = sent.map_err(|gone| lost_call(scene, step, &session, "initialize", Some(gone)))?;
-    let reply = session.answer(&ticket, scene.sources.start).await;
+    let reply = session.answer(&ticket, scene.sources.bounds.start).await;
     if let Some(wanted) = &open.answers {
         let came = match reply {
             Reply::Result { result, sequence } => Came::Result { result, sequence },

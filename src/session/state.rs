@@ -79,6 +79,23 @@ impl State {
         self.transcript.entries.last().map_or(0, |entry| entry.sequence)
     }
 
+    /// Whether the server went away after this entry by itself, without a word and without a reason: its input was
+    /// open, and nothing odd was sent to it.
+    pub fn vanished_since(&self, sequence: u64) -> bool {
+        let provokes = |entry: &&Entry| {
+            let odd = entry.channel == Channel::Stdin && entry.deliberate;
+            odd || matches!(entry.channel, Channel::EndOfInput | Channel::Stdout)
+        };
+        let mut later = self.transcript.entries.iter().rev().take_while(|entry| entry.sequence > sequence);
+        self.exit.is_some_and(|exit| !exit.by_us) && !later.any(|entry| provokes(&entry))
+    }
+
+    /// Whether the server has said anything after this entry.
+    pub fn heard_since(&self, sequence: u64) -> bool {
+        let mut later = self.transcript.entries.iter().rev().take_while(|entry| entry.sequence > sequence);
+        later.any(|entry| entry.channel == Channel::Stdout)
+    }
+
     /// Whether, and why, nothing more can come.
     pub fn gone(&self) -> Option<Gone> {
         if self.flooded {
