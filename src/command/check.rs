@@ -190,7 +190,7 @@ fn judge(
 
 /// One bar on standard error while the servers run; nothing where that is no terminal.
 fn progress_bar() -> Arc<dyn Fn(usize, usize) + Send + Sync> {
-    let bar = ProgressBar::new(0).with_finish(ProgressFinish::AndClear);
+    let bar = ProgressBar::new(1).with_finish(ProgressFinish::AndClear);
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_bar} {pos}/{len} sessions") {
         bar.set_style(style);
     }
