@@ -72,6 +72,11 @@ impl Running {
     async fn finish(mut self, limit: Duration) -> (i32, Value) {
         let status = timeout(limit, self.child.wait()).await.expect("it ends soon").unwrap();
         let code = status.code().expect("it exits by itself");
+        // What was killed may take a moment to be gone, on a busy machine.
+        let began = Instant::now();
+        while !processes_with(&self.mark).is_empty() && began.elapsed() < Duration::from_secs(5) {
+            sleep(Duration::from_millis(20)).await;
+        }
         let left = processes_with(&self.mark);
         assert!(left.is_empty(), "{left:?} outlived the run");
         (code, agreed(self.folder.path(), code))
