@@ -4,7 +4,7 @@
 
 use crate::peer::Launcher;
 use crate::peer::memory::{MemoryLauncher, Pipes};
-use reference_server::{Ending, Fault, Firings, Options, Variant, serve};
+use reference_server::{Ending, Fault, Firings, Options, Variant, serve_and_log};
 use std::sync::Arc;
 
 /// What reports call it.
@@ -16,9 +16,7 @@ pub fn launcher(options: Options, firings: Firings) -> Arc<dyn Launcher> {
         let (options, firings) = (options.clone(), firings.clone());
         async move {
             let Pipes { input, output, stderr } = pipes;
-            let ending = serve(input, output, options, firings).await;
-            drop(stderr);
-            match ending {
+            match serve_and_log(input, output, stderr, options, firings).await {
                 Ending::EndOfInput => 0,
                 Ending::Died(status) => status,
             }

@@ -55,6 +55,26 @@ fn proves_nothing(check: &str, subjects: &[&str]) {
 }
 
 #[test]
+fn the_number_that_a_range_demands_may_be_a_reference() {
+    holds(r#"{ length: "${list/1}" }"#, &["[1,2]"]);
+    holds(r#"{ length: { at_most: "${list/1}" } }"#, &["[1,2]", "[]"]);
+    holds(r#"{ at: /*, count: { at_least: "${list/0}" } }"#, &["[7]"]);
+    breaks(
+        r#"{ length: { at_least: 1, at_most: "${list/1}" } }"#,
+        &[("[1,2,3]", "expected the value to have a length of 1 to 2, got 3")],
+    );
+    assert!(try_judge(r#"{ length: "${list/9}" }"#, "[]").is_err());
+    for wrong in [
+        "{ length: two }",
+        r#"{ length: "${list/0} or so" }"#,
+        "{ bytes: -1 }",
+        "{ count: { at_least: 2, at_most: 1 } }",
+    ] {
+        assert!(load::check(&Source::new("check.yaml", wrong)).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn equals_and_differs_compare_exactly_by_value() {
     holds("{ at: /a, equals: 1 }", &[r#"{"a":1}"#, r#"{"a":1.0}"#, r#"{"a":10e-1}"#]);
     holds("{ at: /a, equals: null }", &[r#"{"a":null}"#]);
@@ -212,12 +232,21 @@ fn strings_and_sizes() {
     breaks(
         "{ bytes: 3 }",
         &[
-            ("\"YQ==\"", "expected the value to decode to 3 bytes, got 1 bytes"),
+            ("\"YQ==\"", "expected the value to hold 3 bytes, got 1 bytes"),
             (
                 "\"?\"",
-                "expected the value to decode to 3 bytes, got \"?\" (the character at offset 0 is not of its alphabet)",
+                "expected the value to hold 3 bytes, got \"?\" (the character at offset 0 is not of its alphabet)",
             ),
-            ("7", "expected the value to decode to 3 bytes, got 7"),
+            ("7", "expected the value to hold 3 bytes, got 7"),
+        ],
+    );
+    // A content item has the bytes of its text or of its blob.
+    holds("{ bytes: 3 }", &[r#"{"text":"aé"}"#, r#"{"blob":"YWJj"}"#]);
+    breaks(
+        "{ bytes: 3 }",
+        &[
+            (r#"{"text":"é"}"#, "expected the value to hold 3 bytes, got 2 bytes"),
+            (r#"{"uri":"a:b"}"#, r#"expected the value to hold 3 bytes, got {"uri":"a:b"}"#),
         ],
     );
     holds("{ between: [0, 1] }", &["0", "1.0", "0.5"]);

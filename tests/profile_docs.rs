@@ -1,7 +1,7 @@
 //! Are the examples of docs/profile.md profiles, and is every key among them?
 
 use mcp_litmus::case::source::{Problem, Source};
-use mcp_litmus::profile::load::{HOOK, PROFILE, STIMULI, parse};
+use mcp_litmus::profile::load::{HOOK, PROFILE, STIMULI, TOOL, parse};
 
 fn examples() -> Vec<String> {
     let page = include_str!("../docs/profile.md");
@@ -25,7 +25,7 @@ fn every_example_can_be_read() {
 #[test]
 fn every_key_has_an_example() {
     let examples = examples().concat();
-    for key in PROFILE.iter().chain(STIMULI).chain(HOOK) {
+    for key in PROFILE.iter().chain(STIMULI).chain(TOOL).chain(HOOK) {
         assert!(examples.contains(&format!("{}:", key.name)), "`{}` has no example", key.name);
     }
 }

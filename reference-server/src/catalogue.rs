@@ -36,6 +36,8 @@ pub(crate) const TEMPLATE_MIME: &str = "text/plain";
 pub(crate) const GREETING: &str = "litmus://text/greeting";
 pub(crate) const BINARY: &str = "litmus://data/all-bytes";
 pub(crate) const SLOW: &str = "litmus://text/slow";
+/// Not listed: nothing but trouble comes of reading it.
+pub(crate) const BROKEN: &str = "litmus://text/broken";
 pub(crate) const SPACED: &str = "file:///litmus/two%20words.txt";
 pub(crate) const README: &str = "file:///litmus/readme.md";
 

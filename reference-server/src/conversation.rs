@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::asking;
 use crate::completion;
 use crate::logging::{self, Level};
 use crate::message::{Message, Refusal, Request, code, notification, reply};
@@ -175,7 +176,8 @@ impl Conversation {
             return self.initialize(request).map(Answer::Now);
         } else if let Some(session) = &self.session {
             let progress_token = opening::progress_token(request)?;
-            Context { revision: session.revision, log_level: session.log_level, progress_token }
+            let (revision, log_level) = (session.revision, session.log_level);
+            Context { revision, log_level, capabilities: Value::Null, progress_token }
         } else if self.settings.newest_stateful().is_none() || request.method == "server/discover" {
             opening::stateless_context(&self.settings, request)?
         } else if request.method == "ping" {
@@ -221,6 +223,9 @@ impl Conversation {
             }
             "resources/read" if settings.resources => {
                 let uri = request.text("uri")?;
+                if stateless && uri == asking::URI {
+                    return asking::read(context, request).map(Answer::Now);
+                }
                 if store.is_slow(uri) {
                     self.start_slow_read(key, context, request, uri, now);
                     return Ok(Answer::Open);
@@ -347,7 +352,9 @@ fn finish(context: &Context, result: Value) -> Value {
 
 /// What every result of a stateless revision bears.
 fn stamp(revision: Revision, mut result: Value) -> Value {
-    result["resultType"] = "complete".into();
+    if result.get("resultType").is_none() {
+        result["resultType"] = "complete".into();
+    }
     result["_meta"] = json!({ SERVER_INFO: opening::server_info(revision) });
     result
 }

@@ -63,6 +63,8 @@ pub(crate) enum Hook {
     Out(fn(&mut Memory, &mut Value)),
     /// The line for this message, without its newline; bytes that go out, newline and all.
     Bytes(fn(&mut Memory, &Value, &mut Vec<u8>)),
+    /// What is written to standard error when this message goes out.
+    Log(fn(&Value) -> String),
     /// How long a message is held back, and all that follow it.
     Delay(fn(&mut Memory, &Value) -> Duration),
     /// How long a message is held back, while others overtake it.
@@ -283,6 +285,14 @@ impl Edge {
             }
         }
         (bytes, delay, lingers)
+    }
+
+    /// What goes to standard error beside a message.
+    pub fn log(&self, message: &Value) -> String {
+        let hooks = self.0.iter().flat_map(|active| active.row.hooks);
+        hooks
+            .filter_map(|hook| if let Hook::Log(write) = hook { Some(write(message)) } else { None })
+            .collect()
     }
 
     pub fn end(&mut self) -> Leave {

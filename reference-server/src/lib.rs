@@ -10,10 +10,12 @@
 //!   opening      initialize, server/discover, the _meta of each request
 //!   resources    list, templates/list, read    store, catalogue    what there is
 //!   paging       cursors                       template            URI templates, matched
+//!   asking       reads that need an answer of the user first
 //!   subscriptions, completion, tools, logging
 //! revision       what each revision defines    message        JSON-RPC
 //! ```
 
+mod asking;
 mod catalogue;
 mod completion;
 mod control;
@@ -43,7 +45,7 @@ use std::path::PathBuf;
 pub use edge::Firings;
 pub use faults::Fault;
 pub use revision::{Revision, UnknownRevision};
-pub use stdio::serve;
+pub use stdio::{serve, serve_and_log};
 pub use variants::Variant;
 
 /// What a server is started with.

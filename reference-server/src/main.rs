@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Parser;
-use reference_server::{Ending, Fault, Firings, Options, Revision, Variant, serve};
+use reference_server::{Ending, Fault, Firings, Options, Revision, Variant, serve_and_log};
 
 /// Serves Resources over stdio as the specification describes them, or wrongly on demand
 #[derive(Parser)]
@@ -38,8 +38,8 @@ fn main() -> std::io::Result<()> {
     }
     options.control = arguments.control;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let ending =
-        runtime.block_on(serve(tokio::io::stdin(), tokio::io::stdout(), options, Firings::default()));
+    let (input, output, log) = (tokio::io::stdin(), tokio::io::stdout(), tokio::io::stderr());
+    let ending = runtime.block_on(serve_and_log(input, output, log, options, Firings::default()));
     // A read of stdin may still be under way on a thread of the runtime; it must not keep the process.
     std::process::exit(match ending {
         Ending::EndOfInput => 0,

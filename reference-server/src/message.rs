@@ -8,8 +8,11 @@ pub(crate) mod code {
     pub const INVALID_REQUEST: i64 = -32600;
     pub const UNKNOWN_METHOD: i64 = -32601;
     pub const INVALID_PARAMS: i64 = -32602;
+    pub const INTERNAL: i64 = -32603;
     /// A resource that does not exist, in the stateful revisions.
     pub const NOT_FOUND: i64 = -32002;
+    /// The client lacks a capability that the request needs, from 2026-07-28 on.
+    pub const MISSING_CAPABILITY: i64 = -32021;
     /// A protocol version that is not served, from 2026-07-28 on.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
 }

@@ -20,6 +20,8 @@ pub(crate) struct Context {
     pub revision: Revision,
     /// The least severe level of which the client wants to hear; none: nothing is logged.
     pub log_level: Option<Level>,
+    /// What the client can do, as this very request says; null in a session.
+    pub capabilities: Value,
     /// The name under which the client wants to hear of progress.
     pub progress_token: Option<Value>,
 }
@@ -38,9 +40,9 @@ pub(crate) fn stateless_context(settings: &Settings, request: &Request) -> Resul
         version.ok_or_else(|| Refusal::params(format!("_meta must hold {PROTOCOL_VERSION}, a string")))?;
     let revision = settings.serves(version).filter(|revision| revision.is_stateless());
     let revision = revision.ok_or_else(|| unsupported_version(settings, version))?;
-    if !meta.get(CLIENT_CAPABILITIES).is_some_and(Value::is_object) {
-        return Err(Refusal::params(format!("_meta must hold {CLIENT_CAPABILITIES}, an object")));
-    }
+    let capabilities = meta.get(CLIENT_CAPABILITIES).filter(|value| value.is_object()).cloned();
+    let capabilities = capabilities
+        .ok_or_else(|| Refusal::params(format!("_meta must hold {CLIENT_CAPABILITIES}, an object")))?;
     if meta.get(CLIENT_INFO).is_some_and(|info| !is_implementation(info)) {
         return Err(Refusal::params(format!("{CLIENT_INFO} must hold a name and a version")));
     }
@@ -48,7 +50,7 @@ pub(crate) fn stateless_context(settings: &Settings, request: &Request) -> Resul
         None => None,
         Some(level) => Some(Level::read(level).ok_or_else(|| Refusal::params("Unknown log level"))?),
     };
-    Ok(Context { revision, log_level, progress_token: progress_token(request)? })
+    Ok(Context { revision, log_level, capabilities, progress_token: progress_token(request)? })
 }
 
 /// The token of a request, in either era.

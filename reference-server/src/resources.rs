@@ -48,6 +48,7 @@ pub(crate) fn read(store: &Store, revision: Revision, uri: &str) -> Result<Value
 pub(crate) fn refuse(absence: Absence, revision: Revision, uri: &str) -> Refusal {
     let refusal = match absence {
         Absence::Illegal => Refusal::params("This is not a URI of a resource"),
+        Absence::Broken => Refusal::new(code::INTERNAL, "The resource could not be fetched"),
         Absence::Unknown if revision.is_stateless() => Refusal::params("Resource not found"),
         Absence::Unknown => Refusal::new(code::NOT_FOUND, "Resource not found"),
     };

@@ -72,6 +72,8 @@ pub(crate) struct Server {
     /// Answers to batches of which some requests are still open.
     batches: HashMap<u64, Vec<Value>>,
     outbox: Outbox,
+    /// What is to be written to standard error.
+    log: Vec<u8>,
     died: Option<i32>,
 }
 
@@ -92,6 +94,7 @@ impl Server {
             open: HashMap::new(),
             batches: HashMap::new(),
             outbox,
+            log: Vec::new(),
             died: None,
         }
     }
@@ -150,6 +153,11 @@ impl Server {
     /// The exit code with which the server died, if it did.
     pub fn died(&self) -> Option<i32> {
         self.died
+    }
+
+    /// Takes what is to be written to standard error.
+    pub fn take_log(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.log)
     }
 
     /// Lines to be written.
@@ -294,6 +302,7 @@ impl Server {
     }
 
     fn send(&mut self, message: Value, now: Instant) {
+        self.log.extend(self.edge.log(&message).into_bytes());
         let (bytes, delay, lingers) = self.edge.outgoing(message);
         if lingers { self.outbox.insert(now + delay, bytes) } else { self.outbox.push(now + delay, bytes) }
     }

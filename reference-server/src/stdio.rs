@@ -21,10 +21,26 @@ const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Serves one client until it closes its end, with a fresh set of resources. Waits by tokio's clock only, and starts
 /// neither threads nor tasks, so that a test can run it on paused time.
-pub async fn serve<R, W>(mut input: R, mut output: W, options: Options, firings: Firings) -> Ending
+pub async fn serve<R, W>(input: R, output: W, options: Options, firings: Firings) -> Ending
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
+{
+    serve_and_log(input, output, tokio::io::sink(), options, firings).await
+}
+
+/// As [`serve`], with a place for what is logged, which is standard error in a process.
+pub async fn serve_and_log<R, W, L>(
+    mut input: R,
+    mut output: W,
+    mut log: L,
+    options: Options,
+    firings: Firings,
+) -> Ending
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    L: AsyncWrite + Unpin,
 {
     let mut server = Server::new(options, &firings, Instant::now());
     let mut lines = Lines::default();
@@ -35,6 +51,11 @@ where
     loop {
         if let Some(code) = server.died() {
             return Ending::Died(code);
+        }
+        // As most servers do, this one waits until its log is taken.
+        let lines_of_log = server.take_log();
+        if log.write_all(&lines_of_log).await.is_err() {
+            return Ending::EndOfInput;
         }
         let now = Instant::now();
         let due = server.next_due();

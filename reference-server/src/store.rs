@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use iri_string::types::UriStr;
 
-use crate::catalogue::{Body, Entry, TEMPLATE_MIME, TEMPLATES, entries};
+use crate::catalogue::{BROKEN, Body, Entry, TEMPLATE_MIME, TEMPLATES, entries};
 use crate::template;
 
 /// Something that clients may want to be told.
@@ -25,6 +25,8 @@ pub(crate) enum Absence {
     Illegal,
     /// It is a URI, but nothing is there.
     Unknown,
+    /// Something is there, but it cannot be fetched.
+    Broken,
 }
 
 /// Text or bytes; never both.
@@ -99,6 +101,9 @@ impl Store {
     /// What is behind a URI. Each item bears the URI as it was asked for, byte by byte, or that of a part.
     pub fn read(&self, uri: &str) -> Result<Vec<Content>, Absence> {
         Self::check(uri)?;
+        if uri == BROKEN {
+            return Err(Absence::Broken);
+        }
         if let Some(entry) = self.entry(uri) {
             return Ok(match entry.body {
                 Body::Folder => self.files_in(uri).map(|file| self.content(file)).collect(),

@@ -67,6 +67,7 @@ pub(crate) fn call(store: &mut Store, revision: Revision, request: &Request) -> 
         failure(match absence {
             Absence::Illegal => "This is not a URI of a resource",
             Absence::Unknown => "No such resource",
+            Absence::Broken => "The resource could not be fetched",
         })
     }))
 }

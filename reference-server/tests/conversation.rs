@@ -11,7 +11,7 @@ use iri_string::template::UriTemplateStr;
 use iri_string::template::simple_context::SimpleContext;
 use reference_server::{Ending, Options, Revision};
 use serde_json::{Value, json};
-use support::{Client, SUBSCRIPTION, run};
+use support::{CAPABILITIES, Client, SUBSCRIPTION, run};
 
 const GREETING: &str = "litmus://text/greeting";
 const SLOW: &str = "litmus://text/slow";
@@ -49,6 +49,41 @@ fn all_that_is_listed_can_be_read() {
             assert!(blobs >= 2 && several >= 1);
         });
     }
+}
+
+#[test]
+fn a_read_that_asks_first_needs_the_capability_its_own_state_and_an_answer() {
+    run(async {
+        let mut client = Client::open(Revision::V2026_07_28).await;
+        let read = |able: Value, more: Value| {
+            let mut params = json!({ "uri": "litmus://text/personal", "_meta": { CAPABILITIES: able } });
+            for (name, value) in more.as_object().unwrap() {
+                params[name] = value.clone();
+            }
+            params
+        };
+        let able = || json!({ "elicitation": {} });
+        let reply = client.reply("resources/read", read(json!({ "roots": {} }), json!({}))).await;
+        let refusal = &reply["error"];
+        assert_eq!(refusal["code"], -32021);
+        assert!(refusal["data"]["requiredCapabilities"]["elicitation"].is_object());
+        let asked = client.call("resources/read", read(able(), json!({}))).await;
+        assert_eq!(asked["resultType"], "input_required");
+        assert!(asked.get("ttlMs").is_none());
+        let state = &asked["requestState"];
+        let answers = json!({ "name": { "action": "accept", "content": { "name": "Ada" } }, "other": 1 });
+        let back = json!({ "requestState": state, "inputResponses": answers });
+        let result = client.call("resources/read", read(able(), back)).await;
+        assert_eq!(result["contents"][0]["text"], "Hello, Ada!");
+        let without = json!({ "requestState": state, "inputResponses": {} });
+        assert_eq!(client.call("resources/read", read(able(), without)).await, asked);
+        for (state, answers) in
+            [(json!("x"), answers), (state.clone(), json!(5)), (state.clone(), json!({ "name": "Ada" }))]
+        {
+            let wrong = json!({ "requestState": state, "inputResponses": answers });
+            assert_eq!(client.refused("resources/read", read(able(), wrong)).await, -32602);
+        }
+    });
 }
 
 #[test]

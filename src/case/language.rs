@@ -45,8 +45,10 @@ pub enum Shape {
     OneOf(&'static [Key]),
     List(&'static Shape),
     Any(&'static [Shape]),
-    /// A number, or `{at_least, at_most}`.
+    /// An amount, or `{at_least, at_most}`.
     Range,
+    /// A whole number, or a reference to one.
+    Amount,
     /// `[low, high]`; `null` for an open end.
     Ends,
     Revisions,
@@ -67,8 +69,8 @@ const fn may(name: &'static str, shape: Shape, doc: &'static str) -> Key {
 }
 
 use Shape::{
-    Answers, Any, Bag, Checks, Duration, Ends, Flag, List, Map, OneOf, Pointer, Range, Regex, Revisions,
-    Source, Step, Steps, Template, Text, TextTemplate, Texts, True, Whole, Word, Words,
+    Amount, Answers, Any, Bag, Checks, Duration, Ends, Flag, List, Map, OneOf, Pointer, Range, Regex,
+    Revisions, Source, Step, Steps, Template, Text, TextTemplate, Texts, True, Whole, Word, Words,
 };
 
 pub const TRANSPORTS: &[&str] = &["stdio", "http"];
@@ -134,6 +136,7 @@ pub const VERBS: &[Key] = &[
     may("settle", Duration, "Waits, and judges nothing"),
     may("pipeline", Map(PIPELINE), "Several frames before any answer is awaited"),
     may("expand", Map(EXPAND), "Fills a URI template"),
+    may("variables", Map(VARIABLES), "Names the variables of a URI template"),
     may("open", Map(OPEN), "A further session, or the opening itself as the step"),
     may("end_input", True, "Closes the server's input"),
     may("exits", Map(EXITS), "The server's process ends"),
@@ -275,6 +278,9 @@ pub const EXPAND: &[Key] = &[
     must("as", Text, "Names the URI"),
 ];
 
+pub const VARIABLES: &[Key] =
+    &[must("of", TextTemplate, "The URI template"), must("as", Text, "Names the list of their names")];
+
 pub const OPEN: &[Key] = &[
     may("as", Text, "Names a further session; without it, the case's own opening is the step"),
     may("params", Template, "The params of `initialize`, whole"),
@@ -346,11 +352,11 @@ pub const PREDICATES: &[Key] = &[
     may("same_set", Template, "The values are the same set as the list"),
     may("subset_of", Template, "The values are all in the list"),
     may("disjoint_from", Template, "The values are none in the list"),
-    may("bytes", Range, "Bytes that a base64 string decodes to"),
+    may("bytes", Range, "Raw bytes of a base64 string, or of a content item"),
     may("at_or_below", TextTemplate, "The URI or one below it"),
 ];
 
-pub const RANGE: &[Key] = &[may("at_least", Whole, "No fewer"), may("at_most", Whole, "No more")];
+pub const RANGE: &[Key] = &[may("at_least", Amount, "No fewer"), may("at_most", Amount, "No more")];
 
 /// The lists of `answers`.
 pub const ANSWER_LISTS: &[Key] = &[
@@ -468,6 +474,12 @@ pub const GIVEN_NAMES: &[&str] = &[
     "capabilities",
     "touchable",
     "absent",
+    "asking",
+    "input",
+    "slow",
+    "failing",
+    "embedding",
+    "linking",
     "server",
     "id",
     "id2",

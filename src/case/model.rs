@@ -197,6 +197,11 @@ pub enum Verb {
         with: Option<Vec<(String, Template)>>,
         as_name: String,
     },
+    /// Names the list of the variables of a URI template, each once, in the order in which they stand.
+    Variables {
+        of: Template,
+        as_name: String,
+    },
     /// A further session (`as`), or, without a name, the opening of the case's own: then the step is the opening.
     Open(Open),
     /// Closes the server's input.
@@ -454,6 +459,8 @@ pub struct Reference {
     pub name: String,
     /// An RFC 6901 pointer, empty for the whole value.
     pub pointer: String,
+    /// `${name/pointer?}`: without a value, the member of an object whose value it is is left out.
+    pub is_optional: bool,
 }
 
 /// One demand on part of a value.
@@ -479,10 +486,11 @@ pub enum Predicate {
     NoneOf(Template),
     /// A regular expression, anywhere in the string.
     Matches(regex::Regex),
-    /// How many values the pattern matched.
-    Count(Range),
+    /// How many values the pattern matched. This template, as those of `Length` and `Bytes`, is an object with
+    /// `at_least`, `at_most` or both.
+    Count(Template),
     /// Characters of a string, items of an array, members of an object.
-    Length(Range),
+    Length(Template),
     /// A number within both ends.
     Between(Option<Number>, Option<Number>),
     /// All matched values differ from one another.
@@ -501,16 +509,10 @@ pub enum Predicate {
     SameSet(Template),
     SubsetOf(Template),
     DisjointFrom(Template),
-    /// Bytes of a base64 string, once decoded.
-    Bytes(Range),
+    /// Raw bytes of a base64 string, or of a content item with its text or blob.
+    Bytes(Template),
     /// The URI is this one or lies below it, after normalisation.
     AtOrBelow(Template),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
-    pub at_least: Option<u64>,
-    pub at_most: Option<u64>,
 }
 
 /// What `is:` can ask for.

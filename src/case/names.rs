@@ -36,7 +36,9 @@ pub fn made(step: &Step) -> Vec<Made<'_>> {
             names.push(Made::Value(as_name));
             names
         }
-        Verb::Each { as_name, .. } | Verb::Expand { as_name, .. } => vec![Made::Value(as_name)],
+        Verb::Each { as_name, .. } | Verb::Expand { as_name, .. } | Verb::Variables { as_name, .. } => {
+            vec![Made::Value(as_name)]
+        }
         Verb::Keep(kept) => kept.iter().map(|(name, _)| Made::Value(name)).collect(),
         Verb::Follow { as_name, .. } => as_name.iter().map(|name| Made::Request(name)).collect(),
         Verb::Listen(listen) => vec![Made::Request(&listen.as_name)],
@@ -171,6 +173,7 @@ fn templates<'a>(step: &'a Step, visit: &mut dyn FnMut(&'a Template)) {
             visit(template);
             with.iter().flatten().for_each(|(_, value)| visit(value));
         }
+        Verb::Variables { of, .. } => visit(of),
         Verb::Open(open) => open.params.iter().chain(&open.id).for_each(visit),
         Verb::Pick(Pick::AbsentLike { uri, outside, .. }) => {
             visit(uri);

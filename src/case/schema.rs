@@ -24,7 +24,10 @@ pub fn schema() -> Value {
             "pointer": { "type": "string", "pattern": "^(/.*)?$" },
             "duration": { "type": "string", "pattern": "^[0-9]+(ms|s|m)$" },
             "whole": { "type": "integer", "minimum": 0 },
-            "range": { "anyOf": [{ "$ref": "#/$defs/whole" }, object(RANGE.iter())] },
+            "amount": {
+                "anyOf": [{ "$ref": "#/$defs/whole" }, { "type": "string", "pattern": r"^\$\{[^}]+\}$" }]
+            },
+            "range": { "anyOf": [{ "$ref": "#/$defs/amount" }, object(RANGE.iter())] },
             "revisions": one_or_more(revisions()),
             "check": exactly_one(object(check_keys.into_iter()), PREDICATES),
             "checks": { "type": "array", "items": { "$ref": "#/$defs/check" }, "minItems": 1 },
@@ -107,6 +110,7 @@ fn shape(shape: Shape) -> Value {
             json!({ "anyOf": shapes.iter().map(|one| self::shape(*one)).collect::<Vec<_>>() })
         }
         Shape::Range => reference("range"),
+        Shape::Amount => reference("amount"),
         Shape::Ends => {
             json!({ "type": "array", "items": { "type": ["number", "null"] }, "minItems": 2, "maxItems": 2 })
         }

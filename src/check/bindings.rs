@@ -61,7 +61,10 @@ impl Bindings {
             Template::Object(members) => {
                 let mut object = Object::new();
                 for (name, value) in members {
-                    object.push(name.as_str(), self.resolve(value)?);
+                    match self.resolve(value) {
+                        Err(_) if value.is_optional() => {}
+                        resolved => object.push(name.as_str(), resolved?),
+                    }
                 }
                 Ok(Json::Object(object))
             }
@@ -136,6 +139,11 @@ impl Template {
         Ok(Self::Text(pieces))
     }
 
+    /// Whether it is a lone reference that may be without a value.
+    fn is_optional(&self) -> bool {
+        matches!(self, Self::Text(pieces) if matches!(pieces.as_slice(), [Piece::Reference(one)] if one.is_optional))
+    }
+
     /// Calls `visit` for every reference in it.
     pub fn each_reference<'a>(&'a self, visit: &mut dyn FnMut(&'a Reference)) {
         match self {
@@ -153,23 +161,24 @@ impl Template {
     }
 }
 
-/// `name`, `name/pointer`, or `meta,` (a name of its own: the members and a comma).
+/// `name`, `name/pointer`, either with a `?`, or `meta,` (a name of its own: the members and a comma).
 fn reference(inner: &str) -> Result<Reference, TemplateError> {
-    let (name, pointer) = match inner.find('/') {
-        Some(at) => inner.split_at(at),
-        None => (inner, ""),
+    let (path, is_optional) = inner.strip_suffix('?').map_or((inner, false), |path| (path, true));
+    let (name, pointer) = match path.find('/') {
+        Some(at) => path.split_at(at),
+        None => (path, ""),
     };
     let bare = if inner == "meta," { "meta" } else { name };
     let plain = |character: char| character.is_ascii_alphanumeric() || character == '-' || character == '_';
     if bare.is_empty() || !bare.chars().all(plain) {
         return Err(TemplateError::Name(inner.to_owned()));
     }
-    Ok(Reference { name: name.to_owned(), pointer: pointer.to_owned() })
+    Ok(Reference { name: name.to_owned(), pointer: pointer.to_owned(), is_optional })
 }
 
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${{{}{}}}", self.name, self.pointer)
+        write!(f, "${{{}{}{}}}", self.name, self.pointer, if self.is_optional { "?" } else { "" })
     }
 }
 
@@ -220,6 +229,21 @@ mod tests {
         let text = Template::parse_text("{\"id\":${id}}").unwrap();
         assert_eq!(bindings().resolve_text(&text).unwrap(), "{\"id\":7}");
         assert_eq!(bindings().resolve_text(&Template::parse_text("${id}").unwrap()).unwrap(), "7");
+    }
+
+    #[test]
+    fn a_member_that_may_be_without_a_value_is_left_out() {
+        let member = |name: &str, text: &str| (name.to_owned(), Template::parse_text(text).unwrap());
+        let template =
+            |members| bindings().resolve(&Template::Object(members)).map(|value| value.to_string());
+        let there = member("uri", "${resource/uri?}");
+        assert_eq!(
+            template(vec![there.clone(), member("size", "${resource/size?}"), member("x", "${gone?}")])
+                .unwrap(),
+            r#"{"uri":"file:///a"}"#
+        );
+        assert!(template(vec![there, member("size", "${resource/size}")]).is_err());
+        assert!(resolved("${gone?}").is_err());
     }
 
     #[test]

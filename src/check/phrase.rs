@@ -1,6 +1,6 @@
 //! How does a demand read, and how is a value shown? One line, bounded, for titles and reports.
 
-use crate::case::model::{Predicate, Range, Type};
+use crate::case::model::{Predicate, Type};
 use crate::wire::json::{Json, Number};
 use std::fmt::{self, Write};
 
@@ -54,6 +54,7 @@ pub fn title_demand(predicate: &Predicate, wanted: Option<&Json>) -> String {
 
 /// The demand as it follows "to": `equal -32602`. `wanted` is the value of its template, where it has one.
 pub fn demand(predicate: &Predicate, wanted: Option<&Json>) -> String {
+    let range = wanted;
     let wanted = wanted.map(shown).unwrap_or_default();
     match predicate {
         Predicate::Equals(_) => format!("equal {wanted}"),
@@ -64,8 +65,8 @@ pub fn demand(predicate: &Predicate, wanted: Option<&Json>) -> String {
         Predicate::OneOf(_) => format!("be one of {wanted}"),
         Predicate::NoneOf(_) => format!("be none of {wanted}"),
         Predicate::Matches(pattern) => format!("match `{pattern}`"),
-        Predicate::Count(range) => format!("match {} times", amount(*range)),
-        Predicate::Length(range) => format!("have a length of {}", amount(*range)),
+        Predicate::Count(_) => format!("match {} times", amount(range)),
+        Predicate::Length(_) => format!("have a length of {}", amount(range)),
         Predicate::Between(low, high) => between(low.as_ref(), high.as_ref()),
         Predicate::Unique => "hold no value twice".to_owned(),
         Predicate::OneKeyOf(keys) => format!("have exactly one of {}", ticked(keys)),
@@ -77,7 +78,7 @@ pub fn demand(predicate: &Predicate, wanted: Option<&Json>) -> String {
         Predicate::SameSet(_) => format!("be the same set as {wanted}"),
         Predicate::SubsetOf(_) => format!("be within {wanted}"),
         Predicate::DisjointFrom(_) => format!("share nothing with {wanted}"),
-        Predicate::Bytes(range) => format!("decode to {} bytes", amount(*range)),
+        Predicate::Bytes(_) => format!("hold {} bytes", amount(range)),
         Predicate::AtOrBelow(_) => format!("be {wanted} or lie below it"),
     }
 }
@@ -90,9 +91,10 @@ fn alternatives(phrases: impl Iterator<Item = String>) -> String {
     phrases.collect::<Vec<_>>().join(" or ")
 }
 
-fn amount(range: Range) -> String {
-    match (range.at_least, range.at_most) {
-        (Some(low), Some(high)) if low == high => low.to_string(),
+fn amount(range: Option<&Json>) -> String {
+    let end = |name| range.and_then(|range| range.get(name)).map(shown);
+    match (end("at_least"), end("at_most")) {
+        (Some(low), Some(high)) if low == high => low,
         (Some(low), Some(high)) => format!("{low} to {high}"),
         (Some(low), None) => format!("at least {low}"),
         (None, Some(high)) => format!("at most {high}"),

@@ -5,8 +5,8 @@ use super::formats::{base64_bytes, examine, is_at_or_below};
 use super::pattern::Match;
 use super::phrase::{demand, shown, shown_pointer, title_demand};
 use super::sets::ValueSet;
-use crate::case::model::{Check, Predicate, Range, Template, Type};
-use crate::wire::json::Json;
+use crate::case::model::{Check, Predicate, Template, Type};
+use crate::wire::json::{Json, Number};
 use std::cmp::Ordering;
 
 /// What a check has shown about one value.
@@ -102,8 +102,9 @@ pub fn operand(predicate: &Predicate) -> Option<&Template> {
         }
         P::Includes(template) | P::Excludes(template) | P::AtOrBelow(template) => Some(template),
         P::SameSet(template) | P::SubsetOf(template) | P::DisjointFrom(template) => Some(template),
-        P::Is(_) | P::Matches(_) | P::Count(_) | P::Length(_) | P::Between(..) | P::Unique => None,
-        P::OneKeyOf(_) | P::Has(_) | P::Lacks(_) | P::KeysMatch(_) | P::Bytes(_) => None,
+        P::Count(range) | P::Length(range) | P::Bytes(range) => Some(range),
+        P::Is(_) | P::Matches(_) | P::Between(..) | P::Unique => None,
+        P::OneKeyOf(_) | P::Has(_) | P::Lacks(_) | P::KeysMatch(_) => None,
     }
 }
 
@@ -118,9 +119,9 @@ impl Judging<'_> {
     fn judge(&self, matches: Vec<Match>) -> Judgement {
         let mut judgement = Judgement::default();
         match &self.check.predicate {
-            Predicate::Count(range) => {
+            Predicate::Count(_) => {
                 let count = matches.iter().filter(|found| found.value.is_some()).count();
-                if within(*range, count) {
+                if self.is_within(count) {
                     judgement.proven = 1;
                 } else {
                     judgement.keep(self.breach(&self.check.at.to_string(), count.to_string()));
@@ -181,7 +182,11 @@ impl Judging<'_> {
             Predicate::Matches(pattern) => {
                 value.as_text().is_some_and(|text| pattern.is_match(&text.to_string_lossy())).into()
             }
-            Predicate::Length(range) => length_verdict(value, *range),
+            Predicate::Length(_) => match length(value) {
+                Some(length) if self.is_within(length) => Verdict::Holds,
+                Some(length) => Verdict::Instead(length.to_string()),
+                None => Verdict::Breaks,
+            },
             Predicate::Between(low, high) => value
                 .as_number()
                 .is_some_and(|number| {
@@ -228,9 +233,9 @@ impl Judging<'_> {
                 }
                 None => Verdict::Breaks,
             },
-            Predicate::Bytes(range) => match value.as_str().map(base64_bytes) {
-                Some(Ok(bytes)) if within(*range, bytes.len()) => Verdict::Holds,
-                Some(Ok(bytes)) => Verdict::Instead(format!("{} bytes", bytes.len())),
+            Predicate::Bytes(_) => match raw_bytes(value) {
+                Some(Ok(count)) if self.is_within(count) => Verdict::Holds,
+                Some(Ok(count)) => Verdict::Instead(format!("{count} bytes")),
                 Some(Err(reason)) => Verdict::Because(reason),
                 None => Verdict::Breaks,
             },
@@ -252,6 +257,15 @@ impl Judging<'_> {
             Verdict::Because(reason) => Some(format!("{} ({reason})", shown(value))),
             Verdict::Instead(got) => Some(got),
         }
+    }
+
+    /// Whether a number is within the range that is wanted. Ends that are no numbers, which only a server can have
+    /// given, hold nothing off.
+    fn is_within(&self, number: usize) -> bool {
+        let number = Number::from(number as u64);
+        let end = |name| self.wanted.and_then(|range| range.get(name)).and_then(Json::as_number);
+        end("at_least").is_none_or(|low| low.compare(&number) != Ordering::Greater)
+            && end("at_most").is_none_or(|high| high.compare(&number) != Ordering::Less)
     }
 
     /// Demands on all values at once. The items of a single array that a plain pointer means are the values.
@@ -356,19 +370,26 @@ fn any_type(types: &[Type], value: &Json) -> Verdict {
     Verdict::Because(reason)
 }
 
-fn length_verdict(value: &Json, range: Range) -> Verdict {
-    let length = match value {
-        Json::String(text) => text.chars().count(),
-        Json::Array(items) => items.len(),
-        Json::Object(object) => object.len(),
-        _ => return Verdict::Breaks,
-    };
-    if within(range, length) { Verdict::Holds } else { Verdict::Instead(length.to_string()) }
+/// Characters, items or members; `None` for what has none.
+fn length(value: &Json) -> Option<usize> {
+    match value {
+        Json::String(text) => Some(text.chars().count()),
+        Json::Array(items) => Some(items.len()),
+        Json::Object(object) => Some(object.len()),
+        _ => None,
+    }
 }
 
-fn within(range: Range, number: usize) -> bool {
-    let number = number as u64;
-    range.at_least.is_none_or(|low| low <= number) && range.at_most.is_none_or(|high| number <= high)
+/// Bytes of a base64 string once decoded, or of what a content item holds; `None` for anything else.
+fn raw_bytes(value: &Json) -> Option<Result<usize, String>> {
+    let decoded = |text: &str| base64_bytes(text).map(|bytes| bytes.len());
+    match value {
+        Json::Object(item) => match item.get("blob").and_then(Json::as_str) {
+            Some(blob) => Some(decoded(blob)),
+            None => item.get("text").and_then(Json::as_str).map(|text| Ok(text.len())),
+        },
+        value => value.as_str().map(decoded),
+    }
 }
 
 /// Which of the members an object has, quoted for a title; `None` if it is no object.

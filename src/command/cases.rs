@@ -156,9 +156,9 @@ fn lint_paths(
     Ok(2)
 }
 
-/// How the requirements of an area are answered for.
+/// How the requirements of an area, or of one tier in it, are answered for.
 #[derive(Default)]
-struct Area<'a> {
+struct Tally<'a> {
     rows: usize,
     proven: usize,
     variants: usize,
@@ -166,53 +166,73 @@ struct Area<'a> {
     missing: Vec<&'a str>,
 }
 
-fn coverage(catalogue: &Catalogue, out: &mut impl Write) -> io::Result<u8> {
-    let proved: BTreeSet<&str> = catalogue.cases.iter().map(|case| case.proves.as_str()).collect();
-    let mut areas: BTreeMap<&str, Area> = BTreeMap::new();
-    for row in &catalogue.requirements {
-        let area = areas.entry(row.id.split('.').next().unwrap_or_default()).or_default();
-        area.rows += 1;
+impl<'a> Tally<'a> {
+    fn add(&mut self, row: &'a Requirement, is_proven: bool) {
+        self.rows += 1;
         match &row.proof {
-            _ if proved.contains(row.id.as_str()) => area.proven += 1,
-            Proof::Variant(_) => area.variants += 1,
-            Proof::Untested(reason) => area.untested.push((&row.id, reason)),
-            Proof::Cases => area.missing.push(&row.id),
+            _ if is_proven => self.proven += 1,
+            Proof::Variant(_) => self.variants += 1,
+            Proof::Untested(reason) => self.untested.push((&row.id, reason)),
+            Proof::Cases => self.missing.push(&row.id),
         }
     }
-    let width = areas.keys().map(|name| name.len()).max().unwrap_or_default().max("area".len());
-    writeln!(out, "{:width$}  rows  cases  variants  untested  missing", "area")?;
-    let mut sum = Area::default();
-    for (name, area) in &areas {
-        write_area(name, width, area, out)?;
-        sum.rows += area.rows;
-        sum.proven += area.proven;
-        sum.variants += area.variants;
-        sum.untested.extend(&area.untested);
-        sum.missing.extend(&area.missing);
+}
+
+/// A tier is what a breach is worth. Tolerances, which nothing can breach, are the notes with a variant.
+const TIERS: [&str; 4] = ["fail", "advice", "note", "tolerance"];
+
+fn tier(row: &Requirement) -> &'static str {
+    match (row.verdict, &row.proof) {
+        (_, Proof::Variant(_)) => TIERS[3],
+        (Verdict::Fail, _) => TIERS[0],
+        (Verdict::Advice, _) => TIERS[1],
+        (Verdict::Note, _) => TIERS[2],
     }
-    write_area("all", width, &sum, out)?;
-    if !sum.untested.is_empty() {
+}
+
+fn coverage(catalogue: &Catalogue, out: &mut impl Write) -> io::Result<u8> {
+    let proved: BTreeSet<&str> = catalogue.cases.iter().map(|case| case.proves.as_str()).collect();
+    let mut tallies: BTreeMap<&str, BTreeMap<&str, Tally>> = BTreeMap::new();
+    let mut sums: BTreeMap<&str, Tally> = BTreeMap::new();
+    let mut all = Tally::default();
+    for row in &catalogue.requirements {
+        let area = row.id.split('.').next().unwrap_or_default();
+        let is_proven = proved.contains(row.id.as_str());
+        tallies.entry(area).or_default().entry(tier(row)).or_default().add(row, is_proven);
+        sums.entry(tier(row)).or_default().add(row, is_proven);
+        all.add(row, is_proven);
+    }
+    let width = tallies.keys().map(|name| name.len()).max().unwrap_or_default().max("area".len());
+    writeln!(out, "{:width$}  tier       rows  cases  variants  untested  missing", "area")?;
+    for (area, tiers) in tallies.iter().chain([(&"all", &sums)]) {
+        let known = TIERS.iter().filter_map(|tier| Some((tier, tiers.get(tier)?)));
+        for (place, (tier, tally)) in known.enumerate() {
+            write_tally(if place == 0 { area } else { "" }, width, tier, tally, out)?;
+        }
+    }
+    write_tally("", width, "", &all, out)?;
+    if !all.untested.is_empty() {
         writeln!(out, "\nuntested")?;
     }
-    for (id, reason) in &sum.untested {
+    for (id, reason) in &all.untested {
         writeln!(out, "  {id}: {reason}")?;
     }
-    if sum.missing.is_empty() {
+    if all.missing.is_empty() {
         return Ok(0);
     }
     writeln!(out, "\nmissing: neither a case, nor a variant, nor a reason")?;
-    for id in &sum.missing {
+    for id in &all.missing {
         writeln!(out, "  {id}")?;
     }
     Ok(1)
 }
 
-fn write_area(name: &str, width: usize, area: &Area, out: &mut impl Write) -> io::Result<()> {
-    let (untested, missing) = (area.untested.len(), area.missing.len());
+fn write_tally(name: &str, width: usize, tier: &str, tally: &Tally, out: &mut impl Write) -> io::Result<()> {
+    let (untested, missing) = (tally.untested.len(), tally.missing.len());
     writeln!(
         out,
-        "{name:width$}  {:4}  {:5}  {:8}  {untested:8}  {missing:7}",
-        area.rows, area.proven, area.variants
+        "{name:width$}  {tier:9}  {:4}  {:5}  {:8}  {untested:8}  {missing:7}",
+        tally.rows, tally.proven, tally.variants
     )
 }
 
@@ -269,6 +289,10 @@ mod tests {
     fn coverage_is_red_when_a_row_has_no_answer() {
         let (code, text, _) = asked(&Request::Coverage, None);
         assert_eq!(code, 0, "{text}");
+        let rows = |line: &str| line.split_whitespace().rev().nth(4).and_then(|rows| rows.parse().ok());
+        let table: Vec<usize> = text.lines().skip(1).map_while(rows).collect();
+        let (sum, parts) = table.split_last().unwrap();
+        assert_eq!(parts.iter().sum::<usize>(), 2 * sum, "areas and tiers add up to all\n{text}");
         let folder = tempfile::tempdir().unwrap();
         let area = folder.path().join("mine");
         std::fs::create_dir(&area).unwrap();

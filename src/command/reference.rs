@@ -1,7 +1,7 @@
 //! `mcp-litmus reference`: the bundled reference server on stdin and stdout, clean, faulty or lawfully different.
 
 use crate::cli::ReferenceArguments;
-use reference_server::{Ending, Fault, Firings, Options, Variant, serve};
+use reference_server::{Ending, Fault, Firings, Options, Variant, serve_and_log};
 use std::io::{self, Write};
 
 /// Runs the command; the exit code, which is the server's.
@@ -32,8 +32,8 @@ pub fn run(arguments: &ReferenceArguments) -> u8 {
             return 3;
         }
     };
-    let ending =
-        runtime.block_on(serve(tokio::io::stdin(), tokio::io::stdout(), options, Firings::default()));
+    let (input, output, log) = (tokio::io::stdin(), tokio::io::stdout(), tokio::io::stderr());
+    let ending = runtime.block_on(serve_and_log(input, output, log, options, Firings::default()));
     // A read of stdin may still be under way on a thread of the runtime; it must not keep the process.
     runtime.shutdown_background();
     match ending {

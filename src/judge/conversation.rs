@@ -533,6 +533,8 @@ impl Conversation {
                 "mistyped": asked.mistyped,
                 "deliberate": asked.deliberate,
                 "cancelled": asked.cancelled,
+                "acknowledged": asked.acknowledged,
+                "stopped": self.input_ended && self.exit.is_some_and(|exit| !exit.by_us),
                 "early": asked.early,
                 "silent": unanswered && waited && !self.died && !unread,
                 "died": unanswered && self.died,

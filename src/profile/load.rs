@@ -7,7 +7,8 @@ use crate::case::load::{Reader, read, would_fit};
 use crate::case::model::Template;
 use crate::case::source::{Problem, Source};
 use crate::case::tree::{Node, Value};
-use crate::wire::{Json, json::Object};
+use crate::check::bindings::Bindings;
+use crate::wire::{Json, json, json::Object};
 use std::path::Path;
 
 /// The keys of `litmus.yaml`.
@@ -18,6 +19,12 @@ pub const PROFILE: &[Key] = &[
     key("instances", Shape::Whole, "So many processes of the server may run at once"),
     key("touchable", Shape::Texts, "URIs that the `touch` hook can change"),
     key("absent", Shape::Text, "A URI that the server does not have"),
+    key("asking", Shape::Text, "A URI whose read asks for input first"),
+    key("input", Shape::Bag, "The input that it asks for, by the server's keys"),
+    key("slow", Shape::Text, "A URI whose read takes a second or more, and tells of its progress"),
+    key("failing", Shape::Text, "A URI whose read goes wrong inside the server"),
+    key("embedding", Shape::Map(TOOL), "A tool call whose result embeds a resource"),
+    key("linking", Shape::Map(TOOL), "A tool call whose result links to a resource"),
     key("variables", Shape::Bag, "Values of template variables, by name"),
     key("patience", Shape::Duration, "How long a notification may take to follow a change"),
     key("stimuli", Shape::Map(STIMULI), "Ways to make the server change"),
@@ -29,6 +36,12 @@ pub const STIMULI: &[Key] = &[
     key("touch", Shape::Map(HOOK), "Changes the contents of the resource `${uri}`"),
     key("add", Shape::Map(HOOK), "Adds a resource to the list"),
     key("remove", Shape::Map(HOOK), "Removes a resource from the list"),
+];
+
+/// Of a tool call that changes nothing.
+pub const TOOL: &[Key] = &[
+    Key { name: "tool", shape: Shape::Text, required: true, doc: "The tool" },
+    key("arguments", Shape::Bag, "Its arguments"),
 ];
 
 /// Of a hook.
@@ -115,6 +128,13 @@ impl Loader<'_, '_, '_, '_> {
         if let Some(node) = fields.get("absent") {
             profile.absent = self.plain(node);
         }
+        let plain = |loader: &mut Self, key: &str| loader.plain(fields.get(key)?);
+        profile.asking = plain(self, "asking");
+        profile.slow = plain(self, "slow");
+        profile.failing = plain(self, "failing");
+        profile.input = fields.get("input").and_then(|node| self.constant(node, "`input`"));
+        profile.embedding = fields.get("embedding").and_then(|node| self.tool(node, "`embedding`"));
+        profile.linking = fields.get("linking").and_then(|node| self.tool(node, "`linking`"));
         if let Some(node) = fields.get("variables") {
             let scalar = |loader: &mut Self, node: &Node| {
                 let value = loader.scalar(node, &[])?;
@@ -189,6 +209,23 @@ impl Loader<'_, '_, '_, '_> {
             "run" => self.words(main, names, "[./change, \"${uri}\"]").map(Hook::Run),
             _ => self.reader.duration(main).map(Hook::Wait),
         }
+    }
+
+    /// The params of a `tools/call`.
+    fn tool(&mut self, node: &Node, what: &str) -> Option<Json> {
+        let fields = self.reader.fields(node, what, &[TOOL])?;
+        let name = fields.get("tool").and_then(|node| self.plain(node));
+        let arguments = match fields.get("arguments") {
+            Some(node) => self.constant(node, "`arguments`"),
+            None => Some(Json::Object(Object::new())),
+        };
+        Some(json!({ "name": name?.as_str(), "arguments": arguments? }))
+    }
+
+    /// A map in which nothing is left to fill.
+    fn constant(&mut self, node: &Node, what: &str) -> Option<Json> {
+        let template = self.object(node, &[], what)?;
+        Bindings::new().resolve(&template).ok()
     }
 
     /// A command line: at least one word.
@@ -343,7 +380,8 @@ stimuli:
                 "1:8 expected a list of words, found text [write the words one by one: `[node, server.js]`]",
                 "2:12 at least one process has to run",
                 "3:1 unknown key `touchabel` in a profile [did you mean `touchable`? What fits: `stdio`, `env`, \
-                 `cwd`, `instances`, `touchable`, `absent`, `variables`, `patience`, `stimuli`]",
+                 `cwd`, `instances`, `touchable`, `absent`, `asking`, `input`, `slow`, `failing`, `embedding`, \
+                 `linking`, `variables`, `patience`, `stimuli`]",
                 "4:9 nothing is known here as `${uri}` [what fits: `tmp`, `env:NAME`]",
                 "5:11 `soon` is no duration [write a whole number with its unit: `500ms`, `2s` or `1m`]",
                 "6:15 the environment variable `GONE` is not set",

@@ -5,6 +5,7 @@
 
 use crate::case::model::Template;
 use crate::mask::Masks;
+use crate::wire::Json;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +38,18 @@ pub struct Profile {
     pub touchable: Vec<String>,
     /// A URI that the server does not have.
     pub absent: Option<String>,
+    /// A URI whose read asks the client for something first.
+    pub asking: Option<String>,
+    /// What it asks for: an answer for each of the server's keys.
+    pub input: Option<Json>,
+    /// A URI whose read takes a second or more, and tells of its progress.
+    pub slow: Option<String>,
+    /// A URI whose read goes wrong inside the server.
+    pub failing: Option<String>,
+    /// The params of a `tools/call` whose result embeds a resource.
+    pub embedding: Option<Json>,
+    /// The params of a `tools/call` whose result links to a resource.
+    pub linking: Option<Json>,
     /// Values of template variables, by variable name.
     pub variables: Vec<(String, String)>,
     /// Once per session, before its first stimulus.
@@ -86,6 +99,12 @@ impl Profile {
             instances: user.instances.or(known.instances),
             touchable: if user.touchable.is_empty() && !own_touch { known.touchable } else { user.touchable },
             absent: user.absent.or(known.absent),
+            asking: user.asking.or(known.asking),
+            input: user.input.or(known.input),
+            slow: user.slow.or(known.slow),
+            failing: user.failing.or(known.failing),
+            embedding: user.embedding.or(known.embedding),
+            linking: user.linking.or(known.linking),
             variables,
             setup: both(user.setup, known.setup),
             touch: user.touch.or(known.touch),

@@ -8,6 +8,22 @@ use crate::session::{Reply, Session};
 use crate::uri_template::{fill, may_match, values_in, variables};
 use crate::wire::{Json, json};
 
+/// Names the variables of a template, each once.
+pub fn name_variables(scene: &mut Scene<'_>, template: &Template, name: &str) -> Played {
+    let text = scene.resolve_string(template)?;
+    let Some(variables) = variables(&text) else {
+        return Err(Stop::Unproven(Missing::because(format!("not reached: `{text}` is no URI template"))));
+    };
+    let mut names: Vec<Json> = Vec::new();
+    for variable in variables.iter().map(|variable| Json::from(variable.as_str())) {
+        if !names.iter().any(|known| known.same(&variable)) {
+            names.push(variable);
+        }
+    }
+    scene.bindings.set(name, Json::Array(names));
+    Ok(())
+}
+
 /// Fills a template: from `with`, or from what the profile and the server tell.
 pub async fn expand(
     scene: &mut Scene<'_>,

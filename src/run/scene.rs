@@ -422,9 +422,19 @@ pub fn unresolved(unresolved: Unresolved) -> Stop {
             help: Some("start the server so that it has resources of every kind that it can have".to_owned()),
         });
     }
+    let needed = |what: &str, key: &str| Missing {
+        reason: format!("needs {what}"),
+        help: Some(format!("add `{key}` to litmus.yaml")),
+    };
     let missing = match name {
         "touchable" => Missing::way_to_touch(),
         "absent" => Missing::absent_uri("needs a URI that the server does not have"),
+        "asking" => needed("a URI whose read asks for input first", name),
+        "input" => needed("the input that a read asks for", name),
+        "slow" => needed("a URI whose read takes a second or more", name),
+        "failing" => needed("a URI whose read goes wrong inside the server", name),
+        "embedding" => needed("a tool that embeds a resource", name),
+        "linking" => needed("a tool that links to a resource", name),
         _ => Missing::because(format!("not reached: {unresolved}")),
     };
     Stop::Unproven(missing)

@@ -200,8 +200,23 @@ impl Knowledge {
         if let Some(touchable) = profile.touchable.first().or(listed) {
             bindings.set("touchable", touchable.as_str());
         }
-        if let Some(absent) = &profile.absent {
-            bindings.set("absent", absent.as_str());
+        let texts = [
+            ("absent", &profile.absent),
+            ("asking", &profile.asking),
+            ("slow", &profile.slow),
+            ("failing", &profile.failing),
+        ];
+        for (name, text) in texts {
+            if let Some(text) = text {
+                bindings.set(name, text.as_str());
+            }
+        }
+        let values =
+            [("input", &profile.input), ("embedding", &profile.embedding), ("linking", &profile.linking)];
+        for (name, value) in values {
+            if let Some(value) = value {
+                bindings.set(name, value.clone());
+            }
         }
         bindings
     }

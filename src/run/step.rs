@@ -69,6 +69,7 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
         Verb::Expand { template, with, as_name } => {
             expand::expand(scene, step, template, with.as_deref(), as_name).await
         }
+        Verb::Variables { of, as_name } => expand::name_variables(scene, of, as_name),
         Verb::Open(open) => talk::open(scene, step, open).await,
         Verb::EndInput => {
             let session = scene.session(step)?;

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::catalogue::README;
-use crate::edge::{Act, Exchange, Hook::*, Row, row};
+use crate::edge::{Act, Hook::*, Row, row};
 use crate::edit::*;
 use crate::opening::PROTOCOL_VERSION;
 use crate::revision::Revision;
@@ -161,56 +160,6 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
-        "input-requests-undeclared",
-        "A read asks for input that the client cannot give",
-        &[Result(READ, |x, r| {
-            if asked(x) && !declares_elicitation(x) {
-                *r = json!({ KIND: ASK, "inputRequests": { "name": elicit() } });
-            }
-        })],
-    ),
-    row(
-        "input-required-empty",
-        "A read asks for input without saying which",
-        &[Result(READ, |x, r| {
-            if asked(x) {
-                *r = json!({ KIND: ASK })
-            }
-        })],
-    ),
-    row(
-        "input-required-cached",
-        "A read that asks for input says how long to keep it",
-        &[Result(READ, |x, r| {
-            if asked(x) {
-                *r = json!({ KIND: ASK, "requestState": "s", "ttlMs": 0, "cacheScope": "private" });
-            }
-        })],
-    ),
-    row(
-        "input-request-malformed",
-        "A read asks for input by a method that cannot be asked",
-        &[Result(READ, |x, r| {
-            if asked(x) {
-                *r = json!({ KIND: ASK, "inputRequests": { "name": { "method": "ping" } } });
-            }
-        })],
-    ),
-    row(
-        "request-state-number",
-        "The state that a read hands out is a number",
-        &[Result(READ, |x, r| {
-            if asked(x) {
-                *r = json!({ KIND: ASK, "requestState": 7 })
-            }
-        })],
-    ),
-    row(
-        "request-state-kills",
-        "A state that the server never handed out ends it",
-        &[In(|_, message| die_if(asks(message, READ) && message["params"].get("requestState").is_some()))],
-    ),
-    row(
         "list-varies-after-read",
         "Once something was read, the list is another",
         &[Reply(|memory, x, mut reply| {
@@ -251,20 +200,6 @@ fn names_older(message: &Value) -> bool {
 
 const KIND: &str = "resultType";
 const ASK: &str = "input_required";
-
-/// Whether this is the one read that asks for input.
-fn asked(x: &Exchange) -> bool {
-    x.stateless() && *x.param("uri") == README
-}
-
-fn declares_elicitation(x: &Exchange) -> bool {
-    x.param("_meta")[crate::opening::CLIENT_CAPABILITIES].get("elicitation").is_some()
-}
-
-fn elicit() -> Value {
-    let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
-    json!({ "method": "elicitation/create", "params": { "message": "Who?", "requestedSchema": schema } })
-}
 
 fn correct_version(message: &mut Value) {
     at(message, "/params/_meta", |meta| {

@@ -103,6 +103,11 @@ pub(super) const TABLE: &[Row] = &[
         &[In(|memory, message| drop_if(is_request(message) && memory.place.0 == 1))],
     ),
     row(
+        "burst-loses-one",
+        "Of many requests that come in one piece, the eighth is lost",
+        &[In(|memory, message| drop_if(is_request(message) && memory.place.0 == 7))],
+    ),
+    row(
         "pipeline-swaps-answers",
         "Of several requests that come in one piece, the first two get each other's answer",
         &[Reply(|memory, x, mut reply| {

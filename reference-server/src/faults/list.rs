@@ -56,6 +56,13 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(LIST, |_, r| one(r, ITEMS, |item| set(item, "size", json!(-1))))],
     ),
     row(
+        "resource-size-wrong",
+        "The size of a listed resource is not that of its contents",
+        &[Result(LIST, |_, r| {
+            having(r, ITEMS, "size", |size| *size = json!(size.as_u64().unwrap_or(0) + 5))
+        })],
+    ),
+    row(
         "resource-description-number",
         "The description of a listed resource is a number",
         &[Result(LIST, |_, r| one(r, ITEMS, |item| set(item, "description", json!(7))))],

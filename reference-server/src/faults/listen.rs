@@ -264,6 +264,15 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(LISTEN, |_, r| at(r, "/_meta", |meta| unset(meta, SUBSCRIPTION_ID)))],
     ),
     row(
+        "listen-result-never",
+        "A server that stops leaves its streams unanswered",
+        &[Reply(
+            |_, x, reply| {
+                if x.is(LISTEN) && reply.get("result").is_some() { Vec::new() } else { vec![reply] }
+            },
+        )],
+    ),
+    row(
         "cancel-ignored",
         "A stream goes on though it was cancelled",
         &[

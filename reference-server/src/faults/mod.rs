@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::edge::Row;
 
+mod asking;
 mod discover;
 mod input;
 mod list;
@@ -20,13 +21,14 @@ mod templates;
 mod utilities;
 
 /// The tables, in the order in which faults are listed.
-const TABLES: [&[Row]; 13] = [
+const TABLES: [&[Row]; 14] = [
     rpc::TABLE,
     input::TABLE,
     stdio::TABLE,
     meta::TABLE,
     opening::TABLE,
     discover::TABLE,
+    asking::TABLE,
     list::TABLE,
     templates::TABLE,
     read::TABLE,

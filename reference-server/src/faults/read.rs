@@ -256,6 +256,26 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
+        "non-ascii-damaged",
+        "Characters beyond ASCII come back as question marks",
+        &[Result(READ, |_, r| {
+            having(r, "contents", "text", |text| {
+                let damaged: String =
+                    text.as_str().unwrap_or("").chars().map(|c| if c.is_ascii() { c } else { '?' }).collect();
+                *text = json!(damaged);
+            })
+        })],
+    ),
+    row(
+        "internal-error-wrong-code",
+        "A read that goes wrong inside the server is answered by a code of its own",
+        &[Error(READ, |_, error| {
+            if error["code"] == -32603 {
+                set(error, "code", json!(-31999))
+            }
+        })],
+    ),
+    row(
         "progress-token-refused",
         "A read with a progress token is refused",
         &[In(|memory, message| {

@@ -48,6 +48,11 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(TEMPLATE_LIST, |_, r| having(r, ITEMS, "title", |title| *title = json!(7)))],
     ),
     row(
+        "template-mime-bare",
+        "The media type of a template has no subtype",
+        &[Result(TEMPLATE_LIST, |_, r| one(r, ITEMS, |item| set(item, "mimeType", json!("text"))))],
+    ),
+    row(
         "template-literal-space",
         "A URI template has a raw space",
         &[Result(TEMPLATE_LIST, |_, r| {

@@ -1,8 +1,11 @@
 //! Faults of completion, cancellation, progress, ping and logging, and of resources in the results of tools.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::edge::{Act, Hook::*, Row, row};
+use crate::catalogue::SLOW;
+use crate::edge::{Act, Hook::*, Memory, Row, row};
 use crate::edit::*;
 use crate::logging::Level;
 use crate::message::Refusal;
@@ -31,6 +34,20 @@ pub(super) const TABLE: &[Row] = &[
         "total-string",
         "The total of a completion is a text",
         &[Result(COMPLETE, |_, r| at(r, "/completion/total", |total| *total = json!("many")))],
+    ),
+    row(
+        "total-too-small",
+        "The total of a completion is less than its values",
+        &[Result(COMPLETE, |_, r| {
+            if r["completion"]["values"].as_array().is_some_and(|values| values.len() > 1) {
+                at(r, "/completion/total", |total| *total = json!(1));
+            }
+        })],
+    ),
+    row(
+        "has-more-wrong",
+        "A completion says that nothing is left out though it is",
+        &[Result(COMPLETE, |_, r| at(r, "/completion/hasMore", |more| *more = json!(false)))],
     ),
     row(
         "has-more-string",
@@ -82,6 +99,14 @@ pub(super) const TABLE: &[Row] = &[
                 message,
                 -32602,
             )
+        })],
+    ),
+    row(
+        "chosen-values-refused",
+        "A completion with the value of another variable is refused",
+        &[In(|memory, message| {
+            let chosen = message["params"]["context"]["arguments"].as_object().is_some_and(|a| !a.is_empty());
+            refuse_if(chosen && asks(message, COMPLETE), memory, message, -32602)
         })],
     ),
     row(
@@ -139,6 +164,27 @@ pub(super) const TABLE: &[Row] = &[
             let late = memory.answered.contains(&message["params"]["requestId"].to_string());
             die_if(notifies(message, CANCELLED) && late)
         })],
+    ),
+    row(
+        "slow-cancel-kills",
+        "A cancellation of what is being worked on ends the server",
+        &[In(|memory, message| die_if(cancels_slow_read(memory, message)))],
+    ),
+    row(
+        "cancelled-read-goes-on",
+        "A read that was cancelled goes on, without a session",
+        &[
+            In(|memory, message| {
+                let goes_on = cancels_slow_read(memory, message) && memory.stateless();
+                memory.flag |= goes_on;
+                drop_if(goes_on)
+            }),
+            Linger(|memory, message| {
+                let of_read = memory.kept.contains_key(&message["id"].to_string())
+                    || message["method"] == "notifications/progress";
+                Duration::from_secs(if memory.flag && of_read { 2 } else { 0 })
+            }),
+        ],
     ),
     row(
         "server-cancels-foreign",
@@ -294,6 +340,11 @@ pub(super) const TABLE: &[Row] = &[
         &[Result(CALL, |_, r| block(r, "resource_link", |block| unset(block, "name")))],
     ),
     row(
+        "embedding-undeclared",
+        "Tools embed resources, of which no capability tells",
+        &[Result("*", |x, r| capabilities(x, r, |c| unset(c, "resources")))],
+    ),
+    row(
         "embedded-text-and-blob",
         "An embedded resource has text and blob at once",
         &[Result(CALL, |_, r| {
@@ -342,6 +393,15 @@ pub(super) const TABLE: &[Row] = &[
 
 const CALL: &str = "tools/call";
 const STATUS: &str = "status";
+
+/// Whether this is the cancellation of a slow read; takes note of those that begin.
+fn cancels_slow_read(memory: &mut Memory, message: &Value) -> bool {
+    if asks(message, READ) && uri(message) == SLOW {
+        memory.kept.insert(message["id"].to_string(), Value::Null);
+    }
+    let id = message["params"]["requestId"].to_string();
+    notifies(message, CANCELLED) && memory.kept.contains_key(&id) && !memory.answered.contains(&id)
+}
 
 fn cancel_error(when: bool, id: &Value) -> Act {
     let error = || Refusal::new(-32602, "No such request").reply(id);

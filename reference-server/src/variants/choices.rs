@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::catalogue::README;
 use crate::edge::{Act, Hook::*, Memory, Row, row};
 use crate::edit::*;
-use crate::opening::PROTOCOL_VERSION;
+use crate::message::{Refusal, code::MISSING_CAPABILITY};
+use crate::opening::{CLIENT_CAPABILITIES, PROTOCOL_VERSION};
 use crate::revision::Revision;
 use crate::settings::Settings;
+use crate::store::Change as Changed;
 
 pub(super) const TABLE: &[Row] = &[
     row("one-page", "Each list fits on one page", &[Choose(|settings| settings.page_size = usize::MAX)]),
@@ -186,6 +189,80 @@ pub(super) const TABLE: &[Row] = &[
         "In a session a cancelled read is answered all the same",
         &[In(|memory, message| drop_if(notifies(message, CANCELLED) && memory.session.is_some()))],
     ),
+    row(
+        "listen-torn-down-by-cancelling",
+        "A server that stops cancels its streams in place of answering them",
+        &[Reply(|_, x, reply| {
+            let ended = x.is(LISTEN) && reply.get("result").is_some();
+            instead(ended, reply, || notice(CANCELLED, json!({ "requestId": x.id() }), None))
+        })],
+    ),
+    row(
+        "template-change-announced",
+        "With each touch there is one template more, and a changed list is announced",
+        &[
+            Change(|memory, change| {
+                let Changed::Updated(_) = change else { return Vec::new() };
+                memory.count += 1;
+                let session = memory.initialized.then(|| notice(LIST_CHANGED, json!({}), None));
+                let asked = memory.streams.iter().filter(|(_, f)| f["resourcesListChanged"] == json!(true));
+                let streams = asked.map(|(id, _)| notice(LIST_CHANGED, json!({}), Some(id)));
+                session.into_iter().chain(streams).collect()
+            }),
+            Reply(|memory, x, mut reply| {
+                if x.is(TEMPLATE_LIST) && reply["result"].get("nextCursor").is_none() {
+                    at(&mut reply, "/result/resourceTemplates", |items| {
+                        for count in 0..memory.count {
+                            let uri = format!("litmus://notes/{{touched{count}}}");
+                            let more = json!({ "uriTemplate": uri, "name": "touched" });
+                            items.as_array_mut().into_iter().for_each(|items| items.push(more.clone()));
+                        }
+                    });
+                }
+                vec![reply]
+            }),
+        ],
+    ),
+    row(
+        "reads-ask-first",
+        "A read hands out a state, and shows the contents to who comes back with it",
+        &[
+            In(|_, message| {
+                if asks(message, READ) && message["params"]["requestState"] == LATER {
+                    unset(&mut message["params"], "requestState");
+                    set(&mut message["params"], "later", json!(true));
+                }
+                Act::Pass
+            }),
+            Result(READ, |x, r| {
+                if x.stateless() && r.get("contents").is_some() && x.param("later").is_null() {
+                    for member in ["contents", "ttlMs", "cacheScope"] {
+                        unset(r, member);
+                    }
+                    set(r, "resultType", json!("input_required"));
+                    set(r, "requestState", json!(LATER));
+                }
+            }),
+        ],
+    ),
+    row(
+        "listed-needs-capability",
+        "A listed resource can be read only by a client that can be asked",
+        &[In(|memory, message| {
+            let able = message["params"]["_meta"][CLIENT_CAPABILITIES].get("elicitation").is_some();
+            if !asks(message, READ) || uri(message) != README || able || !is_stateless(memory, message) {
+                return Act::Pass;
+            }
+            let needed = json!({ "requiredCapabilities": { "elicitation": {} } });
+            let refusal = Refusal::new(MISSING_CAPABILITY, "The user has to be asked").with(needed);
+            Act::Answer(vec![refusal.reply(&message["id"])])
+        })],
+    ),
+    row(
+        "logs-to-stderr",
+        "Each message is logged on standard error, at length and as if something were wrong",
+        &[Log(|message| format!("ERROR: {}\n{}\n", message["method"], "at line 1\n".repeat(200)))],
+    ),
     row("slow", "Each message takes 300 ms", &[Delay(|_, _| Duration::from_millis(300))]),
     row(
         "starts-slowly",
@@ -206,6 +283,9 @@ pub(super) const TABLE: &[Row] = &[
     ),
 ];
 
+/// The state that such reads hand out.
+const LATER: &str = "later";
+
 /// Leaves the revisions that fit; if none does, all.
 fn keep(settings: &mut Settings, fits: impl Fn(Revision) -> bool) {
     if settings.revisions.iter().any(|revision| fits(*revision)) {
@@ -215,7 +295,8 @@ fn keep(settings: &mut Settings, fits: impl Fn(Revision) -> bool) {
 
 /// Serves the messages of an array one by one, where the revision has batches or where it has none.
 fn take_apart(memory: &Memory, message: &Value, batches: bool) -> Act {
-    let fits = memory.session.is_some_and(|revision| revision.has_batches() == batches);
+    let has_batches = memory.session.is_some_and(Revision::has_batches);
+    let fits = has_batches == batches && (memory.session.is_some() || memory.stateless());
     match message.as_array() {
         Some(messages) if fits && !messages.is_empty() => Act::Instead(messages.clone()),
         _ => Act::Pass,

@@ -141,11 +141,44 @@ pub(super) const TABLE: &[Row] = &[
                 });
             }),
             Error("*", |_, error| {
-                if error["code"] != -32022 {
+                if ![json!(-32021), json!(-32022)].contains(&error["code"]) {
                     unset(error, "data")
                 }
             }),
         ],
+    ),
+    row(
+        "meta-prefix-not-reversed",
+        "A prefix of _meta is a domain name, not turned round",
+        &[Result("*", |x, r| {
+            if x.revision.is_some_and(crate::revision::Revision::has_titles) {
+                set(&mut r["_meta"], "example.com/kind", json!(1));
+            }
+        })],
+    ),
+    row(
+        "ttl-per-page",
+        "Each page of a list may be kept for a time of its own",
+        &[Result(LIST, |x, r| {
+            let time = x.param("cursor").as_str().map_or(9000, |cursor| 10 * cursor.len());
+            at(r, "/ttlMs", |ttl| *ttl = json!(time));
+        })],
+    ),
+    row(
+        "ttl-outlived",
+        "Contents may be kept for an hour, though they change before",
+        &[Result(READ, |_, r| at(r, "/ttlMs", |ttl| *ttl = json!(3_600_000)))],
+    ),
+    row(
+        "link-unlisted",
+        "A tool links to a resource that is not listed",
+        &[Result("tools/call", |_, r| {
+            at(r, "/content/0", |block| {
+                if block["type"] == "resource_link" {
+                    set(block, "uri", json!("litmus://notes/unlisted"));
+                }
+            });
+        })],
     ),
     row(
         "no-server-info",

@@ -76,7 +76,9 @@ impl Client {
         self.id += 1;
         if self.revision.is_stateless() {
             params["_meta"][VERSION] = self.revision.name().into();
-            params["_meta"][CAPABILITIES] = json!({});
+            if params["_meta"].get(CAPABILITIES).is_none() {
+                params["_meta"][CAPABILITIES] = json!({});
+            }
         }
         let request = json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params });
         self.send(&request.to_string()).await;

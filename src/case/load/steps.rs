@@ -90,6 +90,12 @@ impl Reader<'_> {
             "settle" => self.duration(node).map(Verb::Settle),
             "pipeline" => self.pipeline(node),
             "expand" => self.expand(node),
+            "variables" => {
+                let fields = self.fields(node, "`variables`", &[words::VARIABLES])?;
+                let of = self.opt(&fields, "of", Self::text_template);
+                let as_name = self.opt(&fields, "as", Self::text);
+                Some(Verb::Variables { of: of?, as_name: as_name? })
+            }
             "open" => self.open(node),
             "end_input" => self.just_true(node).map(|()| Verb::EndInput),
             "exits" => {

@@ -2,7 +2,7 @@
 
 use super::reader::{Fields, Reader, would_fit};
 use crate::case::language::{self, ANSWER_LISTS, ANSWER_NAMES, CHECK, PREDICATES, RANGE};
-use crate::case::model::{Answer, Answers, Check, Predicate, Range, Template, Type};
+use crate::case::model::{Answer, Answers, Check, Predicate, Template, Type};
 use crate::case::tree::{Node, Value};
 use crate::check::pattern::Pattern;
 use crate::wire::json::{Json, Number, Object};
@@ -149,21 +149,40 @@ impl Reader<'_> {
             .ok()
     }
 
-    fn range(&mut self, node: &Node) -> Option<Range> {
+    /// An object with `at_least`, `at_most` or both.
+    fn range(&mut self, node: &Node) -> Option<Template> {
+        let end = |name: &str, amount: Template| (name.to_owned(), amount);
         if !matches!(node.value, Value::Map(_)) {
-            let exact = Some(self.whole(node)?);
-            return Some(Range { at_least: exact, at_most: exact });
+            let exact = self.amount(node)?;
+            return Some(fold_object(vec![end("at_least", exact.clone()), end("at_most", exact)]));
         }
         let fields = self.fields(node, "a range", &[RANGE])?;
-        let at_least = fields.get("at_least").and_then(|low| self.whole(low));
-        let at_most = fields.get("at_most").and_then(|high| self.whole(high));
+        let at_least = fields.get("at_least").and_then(|low| self.amount(low));
+        let at_most = fields.get("at_most").and_then(|high| self.amount(high));
         if fields.get("at_least").is_none() && fields.get("at_most").is_none() {
             self.report(&node.range, "a range has `at_least`, `at_most` or both", None);
         }
-        if at_least.zip(at_most).is_some_and(|(low, high)| low > high) {
+        let number = |amount: &Option<Template>| literal(amount.as_ref()?)?.as_i64();
+        if number(&at_least).zip(number(&at_most)).is_some_and(|(low, high)| low > high) {
             self.report(&node.range, "no number is within this range", None);
         }
-        Some(Range { at_least, at_most })
+        let ends = [("at_least", at_least), ("at_most", at_most)];
+        Some(fold_object(ends.into_iter().filter_map(|(name, amount)| Some(end(name, amount?))).collect()))
+    }
+
+    /// A whole number, or a reference that may stand for one.
+    fn amount(&mut self, node: &Node) -> Option<Template> {
+        match &node.value {
+            Value::Text(text) => match self.parse_text(text, &node.range)? {
+                template @ Template::Text(_)
+                    if text.starts_with("${") && text.find('}') == Some(text.len() - 1) =>
+                {
+                    Some(template)
+                }
+                _ => self.whole(node).map(|_| Template::Literal(node.to_json())),
+            },
+            _ => self.whole(node).map(|number| Template::Literal(Json::from(number))),
+        }
     }
 
     fn between(&mut self, node: &Node) -> Option<Predicate> {
