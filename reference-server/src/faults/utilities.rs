@@ -176,7 +176,8 @@ pub(super) const TABLE: &[Row] = &[
         &[
             In(|memory, message| {
                 let goes_on = cancels_slow_read(memory, message) && memory.stateless();
-                memory.flag |= goes_on;
+                // Until the next slow read begins.
+                memory.flag = goes_on || (memory.flag && !asks(message, READ));
                 drop_if(goes_on)
             }),
             Linger(|memory, message| {
