@@ -210,6 +210,9 @@ fn says(verb: &Verb) -> String {
             };
             format!("the URI template {} filled with {with}, as `{as_name}`", value(template))
         }
+        Verb::Variables { of, as_name } => {
+            format!("`{as_name}` are the variables of {}", value(of))
+        }
         Verb::Open(open) => opens(open),
         Verb::EndInput => "the server's input is closed".to_owned(),
         Verb::Exits { .. } => "a wait for the end of the process".to_owned(),

@@ -5,9 +5,10 @@ use crate::case::catalogue::{
     Catalogue, CatalogueError, count, directory_sources, embedded_sources, file_source,
 };
 use crate::case::lint::{ServerNames, lint};
-use crate::case::model::{Case, Proof};
+use crate::case::model::{Case, Proof, Requirement};
 use crate::case::schema::schema;
 use crate::case::source::Problem;
+use crate::record::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
