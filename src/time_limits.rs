@@ -16,6 +16,9 @@ pub const DISCOVER: Duration = Duration::from_secs(2);
 /// For a notification that follows a change: no latency is specified, and some servers poll.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
+/// For a change that nobody made: servers that change by themselves often do so every five seconds.
+pub const UNPROVOKED: Duration = Duration::from_secs(6);
+
 /// A quiet window when the case names none.
 pub const QUIET: Duration = Duration::from_millis(500);
 

@@ -3,19 +3,27 @@
 
 use mcp_litmus::bundled;
 use mcp_litmus::case::catalogue::Catalogue;
+use mcp_litmus::peer::Launcher;
+use mcp_litmus::peer::memory::{MemoryLauncher, Pipes};
 use mcp_litmus::profile::Profile;
 use mcp_litmus::record::{Outcome, Record};
 use mcp_litmus::revision::Revision;
 use mcp_litmus::run::{Cut, Settings, Suite, Wanted, check, outcome::Asked, sources::Sources};
 use mcp_litmus::session::Bounds;
 use reference_server::{Firings, Options};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 /// Judges the reference server as if nobody knew it: every case at every revision.
 async fn judge(options: Options) -> Record {
+    judge_any(bundled::launcher(options, Firings::default())).await
+}
+
+async fn judge_any(launcher: Arc<dyn Launcher>) -> Record {
     let suite = Suite::select(&Catalogue::embedded().unwrap(), &[]).unwrap();
-    let launcher = bundled::launcher(options, Firings::default());
     let mut sources = Sources::new(launcher, Profile::default(), Bounds::default());
     sources.recognises = false;
     let (_end, cut) = Cut::new();
@@ -51,4 +59,63 @@ async fn little_is_left_unproven_and_each_time_with_what_would_help() {
     for (help, cases) in &helps {
         assert!(help.contains("to the `stimuli` of litmus.yaml add"), "{help}: {cases:#?}");
     }
+}
+
+/// A server with one resource, which changes every three seconds; who has subscribed is told so.
+async fn serve_a_clock(Pipes { input, mut output, stderr }: Pipes) {
+    let _stderr = stderr;
+    let mut lines = BufReader::new(input).lines();
+    let mut ticks = tokio::time::interval(Duration::from_secs(3));
+    let (mut count, mut subscribed) = (0, false);
+    loop {
+        let said = tokio::select! {
+            _ = ticks.tick() => {
+                count += 1;
+                let params = json!({ "uri": "clock:now" });
+                let update = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params });
+                subscribed.then_some(update)
+            }
+            line = lines.next_line() => {
+                let Ok(Some(line)) = line else { return };
+                let message: Value = serde_json::from_str(&line).unwrap_or_default();
+                let method = message["method"].as_str().unwrap_or_default();
+                subscribed = (subscribed || method == "resources/subscribe") && method != "resources/unsubscribe";
+                let result = match method {
+                    "initialize" => json!({
+                        "protocolVersion": "2025-06-18",
+                        "capabilities": { "resources": { "subscribe": true } },
+                        "serverInfo": { "name": "clock", "version": "1" },
+                    }),
+                    "resources/list" => json!({ "resources": [{ "uri": "clock:now", "name": "now" }] }),
+                    "resources/read" => json!({ "contents": [{ "uri": "clock:now", "text": count.to_string() }] }),
+                    _ => json!({}),
+                };
+                message.get("id").map(|id| match method {
+                    "server/discover" => json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32601, "message": "no" } }),
+                    _ => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+                })
+            }
+        };
+        if let Some(said) = said
+            && output.write_all(format!("{said}\n").as_bytes()).await.is_err()
+        {
+            return;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_changes_by_itself_needs_no_hook() {
+    let record = judge_any(Arc::new(MemoryLauncher::new(serve_a_clock))).await;
+    let outcome = |name: &str| {
+        let case =
+            record.cases.iter().find(|case| case.name == name && case.outcome != Outcome::Skip).unwrap();
+        (case.outcome, case.reason.clone())
+    };
+    for name in ["updated/change-is-announced", "updated/read-shows-the-change", "updated/uri-is-absolute"] {
+        assert_eq!(outcome(name), (Outcome::Pass, None), "{name}");
+    }
+    let still = judge(Options::default()).await;
+    let announced = still.cases.iter().filter(|case| case.name == "updated/change-is-announced");
+    assert!(announced.into_iter().all(|case| case.outcome != Outcome::Pass));
 }

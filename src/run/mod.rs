@@ -18,6 +18,7 @@ pub mod step;
 pub mod stimulus;
 pub mod survey;
 pub mod talk;
+pub mod unprovoked;
 
 use crate::case::catalogue::{Catalogue, UnknownCase};
 use crate::case::model::{Body, Case, Requirement, SessionKind, Subject};
@@ -418,10 +419,32 @@ impl Run {
         let permits = Arc::new(Semaphore::new(self.settings.jobs.max(1)));
         let mut running = JoinSet::new();
         let planned = self.jobs.len();
+        // What changes the server has to know first whether it changes by itself; one revision tells it for all.
+        let restless = self.jobs.iter().map(|(stage, _)| stage);
+        let restless = restless.filter(|_| self.jobs.iter().any(|(_, job)| job.changes()));
+        let restless = restless
+            .clone()
+            .find(|stage| unprovoked::is_worthwhile(&stage.sources, &stage.knowledge))
+            .cloned();
+        let (settle, settled) = watch::channel(restless.is_none());
+        if let Some(stage) = restless {
+            let permits = permits.clone();
+            running.spawn(async move {
+                let _permit = permits.acquire_owned().await;
+                let harvest = stage.watch().await;
+                let _ = settle.send(true);
+                (stage.knowledge.revision, harvest)
+            });
+        }
         for (stage, job) in self.jobs.drain(..) {
             let permits = permits.clone();
             let revision = stage.knowledge.revision;
+            let mut settled = settled.clone();
             running.spawn(async move {
+                if job.changes() {
+                    // Nobody is left to tell once the watch has ended, however it did.
+                    let _ = settled.wait_for(|settled| *settled).await;
+                }
                 let _permit = permits.acquire_owned().await;
                 (revision, stage.run(job).await)
             });

@@ -10,6 +10,7 @@ use super::order;
 use super::plan::{self, Decision, Entry};
 use super::scene::{Ending, Scene};
 use super::sources::{Knowledge, Sources};
+use super::unprovoked;
 use super::{Cut, Suite};
 use crate::case::model::{Body, Case, SessionKind, Verb, each_step};
 use crate::judge::reach::Reach;
@@ -46,6 +47,13 @@ impl Harvest {
         for (index, sighting) in other.sightings {
             self.sightings.entry(index).or_default().join(sighting);
         }
+    }
+}
+
+impl Job {
+    /// Whether its cases may make the server change.
+    pub fn changes(&self) -> bool {
+        matches!(self, Self::Alone(_) | Self::Shared { kind: SessionKind::Lively, .. })
     }
 }
 
@@ -87,6 +95,19 @@ impl Stage {
         }
         jobs.extend(of(SessionKind::Own).into_iter().map(Job::Alone));
         jobs
+    }
+
+    /// Finds out whether the server changes by itself.
+    pub async fn watch(&self) -> Harvest {
+        let mut harvest = Harvest::default();
+        let session = tokio::select! {
+            session = unprovoked::watch(&self.sources, &self.knowledge) => session,
+            () = self.cut.happens() => None,
+        };
+        if let Some(session) = session {
+            self.part(&session, &mut harvest).await;
+        }
+        harvest
     }
 
     fn scripted(&self, kind: SessionKind) -> Vec<usize> {

@@ -23,6 +23,8 @@ pub type Sink = dyn Fn(&Transcript) + Send + Sync;
 pub struct Sources {
     pub launcher: Arc<dyn Launcher>,
     profile: OnceLock<Profile>,
+    /// With what was seen of the server's own changes.
+    learned: OnceLock<Profile>,
     user: Profile,
     pub bounds: Bounds,
     /// Samples, made-up names, and the order on shared sessions: 0 is that of the catalogue.
@@ -65,6 +67,7 @@ impl Sources {
         Self {
             launcher,
             profile: OnceLock::new(),
+            learned: OnceLock::new(),
             user: profile,
             bounds,
             seed: 0,
@@ -99,7 +102,16 @@ impl Sources {
 
     /// The user's profile, completed by the one that is built in for the server once its name is known.
     pub fn profile(&self) -> &Profile {
-        self.profile.get().unwrap_or(&self.user)
+        self.learned.get().or(self.profile.get()).unwrap_or(&self.user)
+    }
+
+    /// The server turned out to change by itself.
+    pub fn learn(&self, profile: Profile) {
+        let _ = self.learned.set(profile);
+    }
+
+    pub fn has_learned(&self) -> bool {
+        self.learned.get().is_some()
     }
 
     /// The server has said who it is.

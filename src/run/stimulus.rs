@@ -59,7 +59,11 @@ pub async fn prove_change(scene: &mut Scene<'_>) -> Played {
             reason: format!(
                 "the `touch` hook changed nothing that a read shows: two reads of {uri} are equal"
             ),
-            help: Some("correct `stimuli.touch` in litmus.yaml".to_owned()),
+            help: if scene.sources.has_learned() {
+                Missing::way_to_touch().help
+            } else {
+                Some("correct `stimuli.touch` in litmus.yaml".to_owned())
+            },
         })),
         _ => Ok(()),
     }
@@ -67,13 +71,13 @@ pub async fn prove_change(scene: &mut Scene<'_>) -> Played {
 
 /// What reads yield, as long as nothing is done to the resource; `None` where they fail or differ. Of a resource that
 /// reads differently each time a change cannot be seen: there the hook is trusted.
-async fn steady(session: &Session, uri: &str) -> Option<Json> {
+pub async fn steady(session: &Session, uri: &str) -> Option<Json> {
     let first = read(session, uri).await?;
     read(session, uri).await.filter(|second| second.same(&first))
 }
 
 /// What a read yields, for comparing; `None` where it fails.
-async fn read(session: &Session, uri: &str) -> Option<Json> {
+pub async fn read(session: &Session, uri: &str) -> Option<Json> {
     match session.call("resources/read", Some(json!({ "uri": uri }))).await {
         Reply::Result { result, .. } => result.get("contents").cloned(),
         _ => None,
