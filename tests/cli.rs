@@ -72,6 +72,15 @@ fn a_breach_is_red_and_names_the_case_the_line_and_the_way_back() {
 }
 
 #[test]
+fn the_way_back_names_the_seed() {
+    let (red, record) =
+        check(&reference(&["-c", "read/*", "--seed", "7"], &["--fault", "listed-unreadable"]));
+    assert_eq!(red.code, 1);
+    assert_eq!(record["seed"], "7");
+    assert_says(&red.stdout, &["--seed 7 -- "]);
+}
+
+#[test]
 fn a_standing_case_alone_finds_what_it_finds_among_all() {
     let (alone, record) = check(&reference(&["-c", "read/text-xor-blob"], &["--fault", "text-and-blob"]));
     assert_eq!(alone.code, 1, "{}", alone.stdout);

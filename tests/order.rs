@@ -9,13 +9,13 @@ use mcp_litmus::revision::Revision;
 use mcp_litmus::run::{Cut, Settings, Suite, Wanted, check, outcome::Asked, sources::Sources};
 use mcp_litmus::session::Bounds;
 use reference_server::{Firings, Options};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 type Verdicts = BTreeMap<String, (Outcome, Option<String>)>;
 
-/// The verdicts with a seed, and the cases in the order in which they spoke first.
-async fn judge(seed: u64) -> (Verdicts, Vec<String>) {
+/// The verdicts on cases with a seed, and the cases in the order in which they spoke.
+async fn judge(patterns: &[String], seed: u64) -> (Verdicts, Vec<String>) {
     let played = Arc::new(Mutex::new(Vec::new()));
     let launcher = bundled::launcher(Options::default(), Firings::default());
     let mut sources = Sources::new(launcher, Profile::default(), Bounds::default());
@@ -26,7 +26,7 @@ async fn judge(seed: u64) -> (Verdicts, Vec<String>) {
         heard.lock().unwrap().extend(named.map(str::to_owned));
     }));
     let (_end, cut) = Cut::new();
-    let suite = Suite::select(&Catalogue::embedded().unwrap(), &[]).unwrap();
+    let suite = Suite::select(&Catalogue::embedded().unwrap(), patterns).unwrap();
     let wanted = Wanted::These(Revision::ALL.to_vec());
     let settings = Settings { wanted, jobs: 255, cut, progress: None };
     let target = Asked {
@@ -46,12 +46,31 @@ async fn judge(seed: u64) -> (Verdicts, Vec<String>) {
 
 #[tokio::test(start_paused = true)]
 async fn three_orders_one_verdict() {
-    let (verdicts, played) = judge(0).await;
+    let (verdicts, played) = judge(&[], 0).await;
     for seed in [1, 2, 3] {
-        let (others, order) = judge(seed).await;
+        let (others, order) = judge(&[], seed).await;
         assert!(order != played, "seed {seed} changes nothing");
         let differing: Vec<_> =
             verdicts.iter().filter(|(name, verdict)| others.get(*name) != Some(verdict)).collect();
         assert!(differing.is_empty(), "seed {seed}: {differing:#?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_area_alone_fares_as_among_all() {
+    let (verdicts, _) = judge(&[], 0).await;
+    let catalogue = Catalogue::embedded().unwrap();
+    let area_of = |name: &str| name.rsplit_once('/').map(|(area, _)| area.to_owned());
+    let areas: BTreeSet<String> = catalogue.scripted().filter_map(|case| area_of(&case.name)).collect();
+    let scripted: BTreeSet<&str> = catalogue.scripted().map(|case| case.name.as_str()).collect();
+    for area in areas {
+        let (alone, _) = judge(&[format!("{area}/*")], 0).await;
+        // A standing case looks at whatever there is to see.
+        let differing: Vec<_> = alone
+            .iter()
+            .filter(|(name, _)| name.split_once('@').is_some_and(|(name, _)| scripted.contains(name)))
+            .filter(|(name, verdict)| verdicts.get(*name) != Some(verdict))
+            .collect();
+        assert!(differing.is_empty(), "{area}: {differing:#?}");
     }
 }

@@ -224,6 +224,17 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
+        "updates-begin-at-once",
+        "A subscription in a session brings an update at once, even before its answer",
+        &[Reply(|_, x, reply| {
+            if !x.is(SUBSCRIBE) || reply.get("result").is_none() {
+                return vec![reply];
+            }
+            let update = notice(UPDATED, json!({ "uri": x.param("uri") }), None);
+            vec![update.clone(), reply, update]
+        })],
+    ),
+    row(
         "updates-late",
         "Each update takes 3 s",
         &[Linger(|_, message| Duration::from_secs(if message["method"] == UPDATED { 3 } else { 0 }))],
