@@ -46,13 +46,13 @@ pub struct CheckArguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
     /// For the answer to one request: `500ms`, `10s`, `1m`; a bare number is seconds [default: 10s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = limit)]
     pub timeout: Option<Duration>,
     /// From the start of the server to its first answer, in each conversation [default: 30s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = limit)]
     pub start_timeout: Option<Duration>,
     /// For the run as a whole; what was not reached by then is unproven
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = limit)]
     pub deadline: Option<Duration>,
     /// The longest line that is read from the server, in bytes: `64M`, `512K`
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -183,8 +183,16 @@ fn revisions(text: &str) -> Result<RevisionChoice, String> {
     }
 }
 
+/// A duration that leaves time for something: with none, a server that does nothing wrong would fail.
+fn limit(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err(format!("`{text}` leaves no time: try `500ms`, `60s` or `10m`")),
+        limit => Ok(limit),
+    }
+}
+
 /// `500ms`, `60s`, `10m`; a bare number is seconds.
-pub fn duration(text: &str) -> Result<Duration, String> {
+fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: u64 =
@@ -226,6 +234,7 @@ mod tests {
         assert_eq!(duration("7"), Ok(Duration::from_secs(7)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
         assert!(duration("1h").is_err() && duration("").is_err());
+        assert!(limit("0").is_err() && limit("0ms").is_err() && limit("1ms").is_ok());
         assert_eq!(size("64M"), Ok(64 << 20));
         assert!(size("0").is_err() && size("99999999999999999999M").is_err());
     }

@@ -115,6 +115,7 @@ fn wrong_usage_is_2_and_says_what_would_do() {
         (vec!["check", "--cases", "absent"], vec!["absent"]),
         (vec!["check", "--timeout", "soon"], vec!["`soon`", "500ms"]),
         (vec!["check", "--jobs", "0"], vec!["--jobs"]),
+        (vec!["check", "--timeout", "0"], vec!["no time", "500ms"]),
         (vec!["cases", "explain", "read/text-xor-blo"], vec!["did you mean"]),
         (vec!["reference", "--fault", "no-such-fault"], vec!["no-such-fault"]),
         (vec![], vec!["Usage"]),
