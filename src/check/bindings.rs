@@ -2,13 +2,15 @@
 
 use crate::case::model::{Piece, Reference, Template};
 use crate::wire::json::{Json, Object};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// The values that a case has named so far, and those it was given.
 #[derive(Debug, Clone, Default)]
 pub struct Bindings {
-    values: HashMap<String, Json>,
+    values: HashMap<String, Arc<Json>>,
 }
 
 /// A reference that leads nowhere.
@@ -27,15 +29,20 @@ impl Bindings {
 
     /// Names a value; a name that is set again has the newer value.
     pub fn set(&mut self, name: impl Into<String>, value: impl Into<Json>) {
-        self.values.insert(name.into(), value.into());
+        self.share(name, Arc::new(value.into()));
     }
 
-    pub fn remove(&mut self, name: &str) -> Option<Json> {
-        self.values.remove(name)
+    /// As [`Bindings::set`], for a value that others hold too.
+    pub fn share(&mut self, name: impl Into<String>, value: Arc<Json>) {
+        self.values.insert(name.into(), value);
+    }
+
+    pub fn remove(&mut self, name: &str) {
+        self.values.remove(name);
     }
 
     pub fn get(&self, name: &str) -> Option<&Json> {
-        self.values.get(name)
+        self.values.get(name).map(Arc::as_ref)
     }
 
     /// What a reference stands for.
@@ -49,14 +56,19 @@ impl Bindings {
 
     /// The template with every reference replaced.
     pub fn resolve(&self, template: &Template) -> Result<Json, Unresolved> {
-        match template {
-            Template::Literal(value) => Ok(value.clone()),
+        self.view(template).map(Cow::into_owned)
+    }
+
+    /// As [`Bindings::resolve`], without a copy of what stands somewhere as it is.
+    pub fn view<'a>(&'a self, template: &'a Template) -> Result<Cow<'a, Json>, Unresolved> {
+        let made = match template {
+            Template::Literal(value) => return Ok(Cow::Borrowed(value)),
             Template::Text(pieces) => match pieces.as_slice() {
-                [Piece::Reference(reference)] => self.look_up(reference).cloned(),
-                pieces => Ok(Json::from(self.interpolate(pieces)?)),
+                [Piece::Reference(reference)] => return self.look_up(reference).map(Cow::Borrowed),
+                pieces => Json::from(self.interpolate(pieces)?),
             },
             Template::Array(items) => {
-                Ok(Json::Array(items.iter().map(|item| self.resolve(item)).collect::<Result<_, _>>()?))
+                Json::Array(items.iter().map(|item| self.resolve(item)).collect::<Result<_, _>>()?)
             }
             Template::Object(members) => {
                 let mut object = Object::new();
@@ -66,9 +78,10 @@ impl Bindings {
                         resolved => object.push(name.as_str(), resolved?),
                     }
                 }
-                Ok(Json::Object(object))
+                Json::Object(object)
             }
-        }
+        };
+        Ok(Cow::Owned(made))
     }
 
     /// The template as text, as it goes into a raw frame: strings as they are, other values as compact JSON.

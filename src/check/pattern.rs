@@ -23,12 +23,31 @@ pub enum Segment {
 /// A place in a value that a pattern means, whether or not something is there.
 #[derive(Debug, Clone)]
 pub struct Match<'a> {
-    /// Its JSON Pointer.
-    pub pointer: String,
+    /// The pointer of the place that the names start from.
+    base: String,
+    /// What the pattern names below it.
+    names: &'a [Segment],
     /// What stands there; `None` when the last names lead nowhere.
     pub value: Option<&'a Json>,
     /// Whether the object that would hold it is there, so that its absence is a fact.
     pub parent_is_object: bool,
+}
+
+impl Match<'_> {
+    /// Its JSON Pointer. Most matches never need theirs.
+    pub fn pointer(&self) -> String {
+        let mut pointer = self.base.clone();
+        for name in self.names.iter().filter_map(Segment::name) {
+            push_token(&mut pointer, name);
+        }
+        pointer
+    }
+}
+
+impl Segment {
+    fn name(&self) -> Option<&str> {
+        if let Self::Name(name) = self { Some(name) } else { None }
+    }
 }
 
 /// The text is no pattern.
@@ -54,8 +73,8 @@ impl Pattern {
     }
 
     /// Every value that is there, with its pointer, in document order.
-    pub fn select<'a>(&self, value: &'a Json) -> Vec<(String, &'a Json)> {
-        self.matches(value).into_iter().filter_map(|found| Some((found.pointer, found.value?))).collect()
+    pub fn select<'a>(&'a self, value: &'a Json) -> Vec<(String, &'a Json)> {
+        self.matches(value).into_iter().filter_map(|found| Some((found.pointer(), found.value?))).collect()
     }
 
     /// Every place that is meant.
@@ -63,28 +82,26 @@ impl Pattern {
     /// A missing member counts as a place (without a value) for a plain pointer, and below the last `*` of a
     /// pattern: `/contents/*/uri` means the `uri` that each item lacks, too. Above a `*` and below `**` what
     /// is missing is no place.
-    pub fn matches<'a>(&self, value: &'a Json) -> Vec<Match<'a>> {
+    pub fn matches<'a>(&'a self, value: &'a Json) -> Vec<Match<'a>> {
         let last_wild = self.segments.iter().rposition(|segment| !matches!(segment, Segment::Name(_)));
         let head_length = last_wild.map_or(0, |at| at + 1);
         let (head, tail) = self.segments.split_at(head_length);
-        let mut bases = Vec::new();
-        spread(head, String::new(), value, &mut bases);
         let keeps_absent = head.last() != Some(&Segment::Anywhere);
-        bases
-            .into_iter()
-            .map(|(pointer, base)| descend(tail, pointer, base))
-            .filter(|found| found.value.is_some() || keeps_absent)
-            .collect()
+        let mut found = Vec::new();
+        spread(head, &Path::Root, value, &mut |path, base| {
+            let (value, parent_is_object) = descend(tail, base);
+            if value.is_some() || keeps_absent {
+                found.push(Match { base: path.pointer(), names: tail, value, parent_is_object });
+            }
+        });
+        found
     }
 }
 
 impl Pattern {
     /// The last member that it names.
     pub fn last_name(&self) -> Option<&str> {
-        self.segments.iter().rev().find_map(|segment| match segment {
-            Segment::Name(name) => Some(name.as_str()),
-            Segment::Each | Segment::Anywhere => None,
-        })
+        self.segments.iter().rev().find_map(Segment::name)
     }
 
     /// How many segments lead somewhere, and the member that is missing then: the list, where it has no elements.
@@ -114,38 +131,60 @@ impl Pattern {
     }
 }
 
-/// Follows names alone, to the end even where nothing is.
-fn descend<'a>(names: &[Segment], pointer: String, base: &'a Json) -> Match<'a> {
-    let mut found = Match { pointer, value: Some(base), parent_is_object: true };
-    for segment in names {
-        let Segment::Name(name) = segment else { continue };
-        push_token(&mut found.pointer, name);
-        found.parent_is_object = matches!(found.value, Some(Json::Object(_)));
-        found.value = found.value.and_then(|value| child(value, name));
+/// Follows names alone. What stands at their end, if anything, and whether an object would hold it.
+fn descend<'a>(names: &[Segment], base: &'a Json) -> (Option<&'a Json>, bool) {
+    let (mut value, mut parent_is_object) = (Some(base), true);
+    for name in names.iter().filter_map(Segment::name) {
+        parent_is_object = matches!(value, Some(Json::Object(_)));
+        value = value.and_then(|value| child(value, name));
     }
-    found
+    (value, parent_is_object)
 }
 
-fn spread<'a>(segments: &[Segment], pointer: String, value: &'a Json, found: &mut Vec<(String, &'a Json)>) {
-    let Some((segment, rest)) = segments.split_first() else {
-        found.push((pointer, value));
-        return;
-    };
-    let below = |name: &str| {
-        let mut pointer = pointer.clone();
-        push_token(&mut pointer, name);
+/// The way to a value, written down only where it is asked for.
+enum Path<'p> {
+    Root,
+    Below(&'p Path<'p>, Token<'p>),
+}
+
+#[derive(Clone, Copy)]
+enum Token<'t> {
+    Name(&'t str),
+    Index(usize),
+}
+
+impl Path<'_> {
+    fn pointer(&self) -> String {
+        let Self::Below(parent, token) = self else { return String::new() };
+        let mut pointer = parent.pointer();
+        match token {
+            Token::Name(name) => push_token(&mut pointer, name),
+            Token::Index(index) => push_token(&mut pointer, &index.to_string()),
+        }
         pointer
-    };
+    }
+}
+
+/// Visits each value that the segments mean.
+fn spread<'a>(
+    segments: &[Segment],
+    path: &Path<'_>,
+    value: &'a Json,
+    visit: &mut dyn FnMut(&Path<'_>, &'a Json),
+) {
+    let Some((segment, rest)) = segments.split_first() else { return visit(path, value) };
     match segment {
         Segment::Name(name) => {
             if let Some(inner) = child(value, name) {
-                spread(rest, below(name), inner, found);
+                spread(rest, &Path::Below(path, Token::Name(name)), inner, visit);
             }
         }
-        Segment::Each => each_child(value, |name, inner| spread(rest, below(name), inner, found)),
+        Segment::Each => {
+            each_child(value, |token, inner| spread(rest, &Path::Below(path, token), inner, visit));
+        }
         Segment::Anywhere => {
-            spread(rest, pointer.clone(), value, found);
-            each_child(value, |name, inner| spread(segments, below(name), inner, found));
+            spread(rest, path, value, visit);
+            each_child(value, |token, inner| spread(segments, &Path::Below(path, token), inner, visit));
         }
     }
 }
@@ -158,16 +197,16 @@ fn child<'a>(value: &'a Json, name: &str) -> Option<&'a Json> {
     }
 }
 
-fn each_child<'a>(value: &'a Json, mut visit: impl FnMut(&str, &'a Json)) {
+fn each_child<'a>(value: &'a Json, mut visit: impl FnMut(Token<'_>, &'a Json)) {
     match value {
         Json::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                visit(&index.to_string(), item);
+                visit(Token::Index(index), item);
             }
         }
         Json::Object(object) => {
             for (name, member) in object.iter() {
-                visit(&name.to_string_lossy(), member);
+                visit(Token::Name(&name.to_string_lossy()), member);
             }
         }
         _ => {}
@@ -177,7 +216,13 @@ fn each_child<'a>(value: &'a Json, mut visit: impl FnMut(&str, &'a Json)) {
 /// Appends `/name`, escaped as RFC 6901 says.
 pub fn push_token(pointer: &mut String, name: &str) {
     pointer.push('/');
-    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+    for character in name.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
 }
 
 impl FromStr for Pattern {
@@ -228,7 +273,8 @@ mod tests {
     use crate::wire::json;
 
     fn pointers(pattern: &str, value: &Json) -> Vec<String> {
-        pattern.parse::<Pattern>().unwrap().select(value).into_iter().map(|(pointer, _)| pointer).collect()
+        let pattern: Pattern = pattern.parse().unwrap();
+        pattern.select(value).into_iter().map(|(pointer, _)| pointer).collect()
     }
 
     #[test]
@@ -254,8 +300,9 @@ mod tests {
     #[test]
     fn absence_counts_below_the_last_star_alone() {
         let absent = |pattern: &str, value: &Json| {
-            let found = pattern.parse::<Pattern>().unwrap().matches(value);
-            found.into_iter().filter(|one| one.value.is_none()).map(|one| one.pointer).collect::<Vec<_>>()
+            let pattern: Pattern = pattern.parse().unwrap();
+            let found = pattern.matches(value);
+            found.iter().filter(|one| one.value.is_none()).map(Match::pointer).collect::<Vec<_>>()
         };
         let value = json!({"list": [{"uri": "a"}, {}]});
         assert_eq!(absent("/list/*/uri", &value), ["/list/1/uri"]);

@@ -29,6 +29,14 @@ pub fn shown(value: &Json) -> String {
     bounded.text
 }
 
+/// Text of the server in one of our sentences: at most so many characters of it.
+pub fn clipped(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 /// A pointer as it is shown: member names come from the server, so they are bounded and escaped, too.
 pub fn shown_pointer(pointer: &str) -> String {
     let escaped = Json::from(pointer).to_string();

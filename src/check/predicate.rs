@@ -77,10 +77,10 @@ fn look(
     bindings: &Bindings,
     is_wordless: bool,
 ) -> Result<Judgement, Unresolved> {
-    let replaced = check.of.as_ref().map(|of| bindings.resolve(of)).transpose()?;
-    let wanted = operand(&check.predicate).map(|template| bindings.resolve(template)).transpose()?;
-    let judging = Judging { check, wanted: wanted.as_ref(), is_wordless };
-    Ok(judging.judge(check.at.matches(replaced.as_ref().unwrap_or(subject))))
+    let replaced = check.of.as_ref().map(|of| bindings.view(of)).transpose()?;
+    let wanted = operand(&check.predicate).map(|template| bindings.view(template)).transpose()?;
+    let judging = Judging { check, wanted: wanted.as_deref(), is_wordless };
+    Ok(judging.judge(check.at.matches(replaced.as_deref().unwrap_or(subject))))
 }
 
 /// Whether all checks hold: for `only`, `pick` and answers. What meets nothing but breaks nothing holds.
@@ -147,7 +147,7 @@ impl Judging<'_> {
         match self.refusal(value) {
             None => judgement.proven += 1,
             Some(_) if value.is_null() && self.check.or_null => judgement.excused += 1,
-            Some(got) => judgement.keep(self.breach(&found.pointer, got)),
+            Some(got) => judgement.keep(self.breach(&found.pointer(), got)),
         }
     }
 
@@ -164,7 +164,7 @@ impl Judging<'_> {
         } else if demands_absence || forbids_only || self.check.or_absent {
             judgement.excused += 1;
         } else {
-            judgement.keep(self.breach(&found.pointer, "nothing".to_owned()));
+            judgement.keep(self.breach(&found.pointer(), "nothing".to_owned()));
         }
     }
 
@@ -276,13 +276,14 @@ impl Judging<'_> {
                 None => self.judge_absence(found, judgement),
                 Some(Json::Null) if self.check.or_null => judgement.excused += 1,
                 Some(Json::Array(items)) if self.check.at.is_plain() => {
-                    let pointer = |index: usize| format!("{}/{index}", found.pointer);
+                    let base = found.pointer();
+                    let pointer = |index: usize| format!("{base}/{index}");
                     values.extend(items.iter().enumerate().map(|(index, item)| (pointer(index), item)));
                 }
                 Some(value) if self.check.at.is_plain() => {
-                    return judgement.keep(self.breach(&found.pointer, shown(value)));
+                    return judgement.keep(self.breach(&found.pointer(), shown(value)));
                 }
-                Some(value) => values.push((found.pointer.clone(), value)),
+                Some(value) => values.push((found.pointer(), value)),
             }
         }
         if !judgement.breaches.is_empty() {

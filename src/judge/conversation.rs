@@ -1,13 +1,13 @@
 //! What is each message of a conversation about? Which request an answer belongs to, which subscription a
 //! notification serves, who ended the process: the facts that standing cases check beside the message itself.
 
+use super::requests::{Asked, Requests};
+use super::subscriptions::{Subscriptions, filter_asks, uri_of};
 use crate::case::model::Subject;
-use crate::check::formats::is_at_or_below;
 use crate::dialect::META_SUBSCRIPTION;
-use crate::time_limits;
 use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
-use crate::wire::{self, Id, Json, Limits, Message, Number, Object, Reading, json};
-use std::cmp::Ordering;
+use crate::wire::{self, Id, Json, Limits, Message, Object, Reading, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One thing that a standing case can look at.
@@ -16,9 +16,9 @@ pub struct Observed<'a> {
     /// The method that `on: {...: METHOD}` selects by.
     pub method: Option<&'a str>,
     pub value: &'a Json,
-    pub facts: Json,
+    pub facts: &'a Arc<Json>,
     /// The params of the request that this answers.
-    pub request: Option<&'a Json>,
+    pub request: Option<&'a Arc<Json>>,
     /// The entry of the request that this answers, or that it is.
     pub sent: Option<u64>,
     /// The entry that it came in.
@@ -53,10 +53,19 @@ impl Observed<'_> {
     }
 }
 
-/// Walks a transcript. `time_limit` is how long an answer may take before its absence is silence.
+/// How long an answer may take before its absence is silence.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// For the answer to an ordinary request.
+    pub request: Duration,
+    /// As long as nothing has come from the server: it may still be starting.
+    pub start: Duration,
+}
+
+/// Walks a transcript.
 ///
 /// `meet` is called for every observation, in order of arrival; exchanges and the session come last.
-pub fn walk(transcript: &Transcript, time_limit: Duration, mut meet: impl FnMut(&Observed<'_>)) {
+pub fn walk(transcript: &Transcript, patience: Patience, mut meet: impl FnMut(&Observed<'_>)) {
     let mut conversation = Conversation::new(transcript.head.revision.is_stateless());
     for entry in &transcript.entries {
         match entry.channel {
@@ -72,68 +81,13 @@ pub fn walk(transcript: &Transcript, time_limit: Duration, mut meet: impl FnMut(
         }
         conversation.last = entry.at;
     }
-    conversation.close(time_limit, &mut meet);
-}
-
-/// A request of ours.
-struct Asked {
-    id: Id,
-    method: String,
-    params: Option<Json>,
-    sequence: u64,
-    at: Duration,
-    deliberate: bool,
-    /// Sent before the opening was complete, where servers may do as they like.
-    early: bool,
-    results: usize,
-    errors: usize,
-    mistyped: usize,
-    cancelled: bool,
-    /// The newest value of progress that was reported for it.
-    progress: Option<Number>,
-    /// For a listen request: acknowledged.
-    acknowledged: bool,
-    /// For a listen request: a message with its tag has come.
-    tag_seen: bool,
-}
-
-impl Asked {
-    fn answered(&self) -> bool {
-        self.results + self.errors > 0
-    }
-
-    fn is_listen(&self) -> bool {
-        self.method == "subscriptions/listen"
-    }
-
-    fn progress_token(&self) -> Option<&Json> {
-        self.params.as_ref()?.pointer("/_meta/progressToken")
-    }
-
-    /// How a listen request stands: the fact `tag` of what carries its id.
-    fn listen_state(&self) -> &'static str {
-        if self.answered() {
-            "ended"
-        } else if self.cancelled {
-            "cancelled"
-        } else if self.acknowledged {
-            "acknowledged"
-        } else {
-            "open"
-        }
-    }
-}
-
-/// Whether a resource is subscribed to, in the stateful era.
-struct Subscription {
-    uri: String,
-    left: bool,
+    conversation.close(patience, &mut meet);
 }
 
 #[derive(Default)]
 struct Conversation {
-    asked: Vec<Asked>,
-    subscriptions: Vec<Subscription>,
+    requests: Requests,
+    subscriptions: Subscriptions,
     /// Ids of the server's own requests.
     server_ids: Vec<Id>,
     /// Notifications heard, by method.
@@ -143,8 +97,6 @@ struct Conversation {
     /// A deliberate frame was sent, and no ordinary answer has come since.
     deliberate_open: bool,
     deliberate_since: u64,
-    /// Frames malformed on purpose that are no request to us, yet may hold an id that the server can read.
-    oddities: Vec<String>,
     last_method: Option<String>,
     input_ended: bool,
     output_ended_early: bool,
@@ -161,10 +113,6 @@ struct Conversation {
 /// Methods of the server's own invention that are counted by name; the rest would only cost memory.
 const METHODS_COUNTED: usize = 256;
 
-/// Odd frames of ours that are remembered, and how much of each: an id stands near the beginning.
-const ODDITIES_KEPT: usize = 1024;
-const ODDITY_HEAD: usize = 512;
-
 impl Conversation {
     fn new(stateless: bool) -> Self {
         Self { opened: stateless, initialized: stateless, ..Self::default() }
@@ -176,9 +124,8 @@ impl Conversation {
             self.deliberate_since = entry.sequence;
         }
         let whole = wire::read(&entry.bytes, &Limits::default());
-        if entry.deliberate && self.oddities.len() < ODDITIES_KEPT {
-            let head = &entry.bytes[..entry.bytes.len().min(ODDITY_HEAD)];
-            self.oddities.push(String::from_utf8_lossy(head).split_whitespace().collect());
+        if entry.deliberate {
+            self.requests.remember_oddity(&entry.bytes);
         }
         for reading in messages_of(whole, &entry.bytes) {
             match reading.message {
@@ -191,9 +138,8 @@ impl Conversation {
                     if method == "notifications/cancelled"
                         && let Some(id) =
                             params.as_ref().and_then(|params| Id::from_json(params.get("requestId")?))
-                        && let Some(asked) = self.asked.iter_mut().rev().find(|asked| asked.id == id)
                     {
-                        asked.cancelled = true;
+                        self.requests.cancel(&id);
                     }
                 }
                 _ => {}
@@ -206,27 +152,10 @@ impl Conversation {
         if method == "resources/subscribe"
             && let Some(uri) = uri_of(params.as_ref())
         {
-            // Updates may overtake the answer, so the subscription counts from here.
-            self.subscriptions.retain(|subscription| subscription.uri != uri);
-            self.subscriptions.push(Subscription { uri, left: false });
+            self.subscriptions.begin(uri.to_owned());
         }
         let early = !self.initialized && method != "initialize";
-        self.asked.push(Asked {
-            id,
-            method,
-            early,
-            progress: None,
-            params,
-            sequence: entry.sequence,
-            at: entry.at,
-            deliberate: entry.deliberate,
-            results: 0,
-            errors: 0,
-            mistyped: 0,
-            cancelled: false,
-            acknowledged: false,
-            tag_seen: false,
-        });
+        self.requests.ask(entry, id, method, params, early);
     }
 
     fn take_line(&mut self, entry: &Entry, meet: &mut impl FnMut(&Observed<'_>)) {
@@ -251,7 +180,7 @@ impl Conversation {
             kind: Kind::Frame,
             method: None,
             value: &frame,
-            facts: json!({ "after_deliberate": self.deliberate_open }),
+            facts: &Arc::new(json!({ "after_deliberate": self.deliberate_open })),
             request: None,
             sent: None,
             got: Some(entry.sequence),
@@ -281,7 +210,7 @@ impl Conversation {
         facts.push("method", message.method());
         facts.push("opened", self.opened);
         facts.push("initialized", self.initialized);
-        let answered = self.account(message, whole, &mut facts);
+        let answered = self.requests.account(message, whole, &mut facts);
         facts.push("after_deliberate", self.is_after_deliberate(answered));
         match message {
             Message::Notification { method, params } => self.note(method, params.as_ref(), &mut facts),
@@ -293,7 +222,7 @@ impl Conversation {
             }
             Message::Result { .. } | Message::Error { .. } => {}
         }
-        let asked = answered.map(|index| &self.asked[index]);
+        let asked = answered.map(|index| &self.requests[index]);
         let empty = Json::Object(Object::new());
         let (kind, method, value) = match message {
             Message::Result { result, .. } => {
@@ -309,17 +238,16 @@ impl Conversation {
         };
         let sent = asked.map(|asked| asked.sequence);
         let request = asked.and_then(|asked| asked.params.as_ref());
-        let facts = Json::Object(facts);
+        let facts = Arc::new(Json::Object(facts));
         // An answer that belongs to no request has no method and no params to be judged by.
         if kind != Kind::Result || asked.is_some() {
-            let facts = facts.clone();
-            meet(&Observed { kind, method, value, facts, request, sent, got: Some(got) });
+            meet(&Observed { kind, method, value, facts: &facts, request, sent, got: Some(got) });
         }
         meet(&Observed {
             kind: Kind::Message,
             method: None,
             value: whole,
-            facts,
+            facts: &facts,
             request,
             sent,
             got: Some(got),
@@ -327,53 +255,9 @@ impl Conversation {
         self.settle(message, answered);
     }
 
-    /// Which of our requests does it answer? Counts it there.
-    fn account(&mut self, message: &Message, whole: &Json, facts: &mut Object) -> Option<usize> {
-        if !message.is_response() {
-            return None;
-        }
-        let id = message.id();
-        let exact = id.and_then(|id| self.asked.iter().rposition(|asked| asked.id == *id));
-        let alike = |id: &Id| self.asked.iter().rposition(|asked| spelled_alike(&asked.id, id));
-        let loose = id.filter(|_| exact.is_none()).and_then(alike);
-        let address = match (exact, id) {
-            (Some(index), _) if self.asked[index].answered() => "answered",
-            (Some(_), _) => "pending",
-            (None, Some(id)) if self.is_in_an_oddity(id) => "pending",
-            (None, Some(_)) if loose.is_some() => "mistyped",
-            (None, Some(_)) => "never-sent",
-            (None, None) => match whole.get("id") {
-                Some(Json::Null) => "null",
-                Some(_) => "never-sent",
-                None => "absent",
-            },
-        };
-        facts.push("address", address);
-        facts.push("answers", exact.map(|index| self.asked[index].method.clone()));
-        match (exact, loose) {
-            (Some(index), _) if matches!(message, Message::Result { .. }) => self.asked[index].results += 1,
-            (Some(index), _) => self.asked[index].errors += 1,
-            (None, Some(index)) => self.asked[index].mistyped += 1,
-            (None, None) => {}
-        }
-        exact
-    }
-
-    /// Whether an odd frame of ours holds this id, so that an error may repeat it.
-    fn is_in_an_oddity(&self, id: &Id) -> bool {
-        let member = format!("\"id\":{id}");
-        self.oddities.iter().any(|oddity| {
-            oddity.match_indices(&member).any(|(at, _)| {
-                // `"id":3` is not in `"id":31`.
-                !oddity[at + member.len()..]
-                    .starts_with(|next: char| next.is_ascii_digit() || ".eE".contains(next))
-            })
-        })
-    }
-
     /// Whether it answers a deliberate frame, or came before the next ordinary answer after one.
     fn is_after_deliberate(&mut self, answered: Option<usize>) -> bool {
-        match answered.map(|index| &self.asked[index]) {
+        match answered.map(|index| &self.requests[index]) {
             Some(asked) if asked.deliberate => true,
             Some(asked) => {
                 self.deliberate_open &= asked.sequence < self.deliberate_since;
@@ -392,13 +276,13 @@ impl Conversation {
             None => {}
         }
         let uri = uri_of(params);
-        self.note_tag(method, params, uri.as_deref(), facts);
-        facts.push("subscribed", self.subscribed(uri.as_deref()));
-        let open = self.asked.iter().filter(|asked| !asked.answered() && !asked.is_listen());
+        self.note_tag(method, params, uri, facts);
+        facts.push("subscribed", self.subscriptions.standing(uri));
+        let open = self.requests.iter().filter(|asked| !asked.answered() && !asked.is_listen());
         facts.push("pending", open.count());
         if method == "notifications/progress" {
-            facts.push("token", self.token(params.and_then(|params| params.get("progressToken"))));
-            if let Some(increases) = params.and_then(|params| self.progresses(params)) {
+            facts.push("token", self.requests.token(params.and_then(|params| params.get("progressToken"))));
+            if let Some(increases) = params.and_then(|params| self.requests.progresses(params)) {
                 facts.push("increases", increases);
             }
         }
@@ -416,57 +300,16 @@ impl Conversation {
             return;
         };
         let id = Id::from_json(tag);
-        let listen = |matches: &dyn Fn(&Id, &Id) -> bool| {
-            let id = id.as_ref()?;
-            self.asked.iter().rposition(|asked| asked.is_listen() && matches(&asked.id, id))
-        };
-        let Some(index) = listen(&|left, right| left == right) else {
-            let alike = listen(&spelled_alike).is_some();
+        let Some(asked) = id.as_ref().and_then(|id| self.requests.listen(id)) else {
+            let alike = id.is_some_and(|id| self.requests.is_alike_a_listen(&id));
             facts.push("tag", if alike { "mistyped" } else { "unknown" });
             return;
         };
-        let asked = &mut self.asked[index];
         facts.push("tag", asked.listen_state());
         facts.push("first_of_tag", !asked.tag_seen);
-        facts.push("asked", filter_asks(asked.params.as_ref(), method, uri));
+        facts.push("asked", filter_asks(asked.params.as_deref(), method, uri));
         asked.tag_seen = true;
         asked.acknowledged |= method == "notifications/subscriptions/acknowledged";
-    }
-
-    fn subscribed(&self, uri: Option<&str>) -> &'static str {
-        let Some(uri) = uri else { return "never" };
-        let live = || self.subscriptions.iter().filter(|subscription| !subscription.left);
-        if live().any(|subscription| subscription.uri == uri) {
-            "yes"
-        } else if live().any(|subscription| is_at_or_below(uri, &subscription.uri)) {
-            "below"
-        } else if self.subscriptions.iter().any(|subscription| is_at_or_below(uri, &subscription.uri)) {
-            "left"
-        } else if self.subscriptions.is_empty() {
-            "never"
-        } else {
-            "other"
-        }
-    }
-
-    fn token(&self, token: Option<&Json>) -> &'static str {
-        let Some(token) = token else { return "unknown" };
-        let carries = |asked: &&Asked| asked.progress_token().is_some_and(|sent| sent.same(token));
-        match self.asked.iter().rev().find(carries) {
-            Some(asked) if asked.answered() => "ended",
-            Some(_) => "active",
-            None => "unknown",
-        }
-    }
-
-    /// Whether progress goes beyond what was reported for the same token before; takes note of it.
-    fn progresses(&mut self, params: &Json) -> Option<bool> {
-        let token = params.get("progressToken")?;
-        let value = params.get("progress")?.as_number()?;
-        let carries = |asked: &&mut Asked| asked.progress_token().is_some_and(|sent| sent.same(token));
-        let asked = self.asked.iter_mut().rev().find(carries)?;
-        let before = asked.progress.replace(value.clone());
-        before.map(|before| value.compare(&before) == Ordering::Greater)
     }
 
     fn cancels(&self, id: Option<Id>) -> &'static str {
@@ -474,7 +317,7 @@ impl Conversation {
         if self.server_ids.contains(&id) {
             return "own";
         }
-        match self.asked.iter().rev().find(|asked| asked.id == id) {
+        match self.requests.iter().rev().find(|asked| asked.id == id) {
             Some(asked) if asked.is_listen() => "listen",
             Some(_) => "foreign",
             None => "unknown",
@@ -484,14 +327,11 @@ impl Conversation {
     /// What an answer changes for what comes after it.
     fn settle(&mut self, message: &Message, answered: Option<usize>) {
         let (Message::Result { .. }, Some(index)) = (message, answered) else { return };
-        let asked = &self.asked[index];
+        let asked = &self.requests[index];
         match asked.method.as_str() {
             "initialize" => self.opened = true,
             "resources/unsubscribe" => {
-                let uri = uri_of(asked.params.as_ref());
-                for subscription in &mut self.subscriptions {
-                    subscription.left |= Some(&subscription.uri) == uri.as_ref();
-                }
+                self.subscriptions.leave(uri_of(asked.params.as_deref()));
             }
             _ => {}
         }
@@ -502,27 +342,28 @@ impl Conversation {
         let by_itself = !self.input_ended && !entry.exit.is_some_and(|exit| exit.by_us);
         // A server may end by itself while nothing is asked of it.
         let owes = |asked: &Asked| !asked.answered() && !asked.is_listen() && !asked.cancelled;
-        self.died = by_itself && (self.deliberate_open || self.asked.iter().any(owes));
+        self.died = by_itself && (self.deliberate_open || self.requests.iter().any(owes));
     }
 
-    fn close(&self, time_limit: Duration, meet: &mut impl FnMut(&Observed<'_>)) {
+    fn close(&self, patience: Patience, meet: &mut impl FnMut(&Observed<'_>)) {
+        let no_facts = Arc::new(Json::Object(Object::new()));
         let mut meet_end = |kind, method, value: &Json, asked: Option<&Asked>| {
             meet(&Observed {
                 kind,
                 method,
                 value,
-                facts: Json::Object(Object::new()),
+                facts: &no_facts,
                 request: asked.and_then(|asked| asked.params.as_ref()),
                 sent: asked.map(|asked| asked.sequence),
                 got: None,
             });
         };
-        for asked in &self.asked {
+        for asked in self.requests.iter() {
             let unanswered = !asked.answered() && asked.mistyped == 0;
             let unread = self.unread.is_some_and(|unread| unread > asked.sequence);
             let waited = match self.first_heard {
-                Some(first) => self.last.saturating_sub(asked.at.max(first)) >= time_limit,
-                None => self.last.saturating_sub(asked.at) >= time_limit.max(time_limits::START),
+                Some(first) => self.last.saturating_sub(asked.at.max(first)) >= patience.request,
+                None => self.last.saturating_sub(asked.at) >= patience.request.max(patience.start),
             };
             let value = json!({
                 "method": asked.method.as_str(),
@@ -557,7 +398,7 @@ impl Conversation {
             "unfinished_line": self.unfinished_line,
             "heard": heard,
             "requests": self.server_ids.len(),
-            "listens": self.asked.iter().filter(|asked| asked.is_listen()).count(),
+            "listens": self.requests.iter().filter(|asked| asked.is_listen()).count(),
             "notifications": self.heard.iter().map(|(_, count)| count).sum::<u64>(),
         });
         meet_end(Kind::Session, None, &value, None);
@@ -569,33 +410,6 @@ pub(super) fn messages_of(whole: Reading, bytes: &[u8]) -> Vec<Reading> {
     match whole.json {
         Some(Json::Array(_)) => wire::read_batch(bytes, &Limits::default()),
         _ => vec![whole],
-    }
-}
-
-fn uri_of(params: Option<&Json>) -> Option<String> {
-    params?.get("uri")?.as_str().map(str::to_owned)
-}
-
-/// Whether two ids differ in type alone: 7 and "7".
-fn spelled_alike(left: &Id, right: &Id) -> bool {
-    left != right && left.to_string().trim_matches('"') == right.to_string().trim_matches('"')
-}
-
-/// Whether a listen request's filter asks for this notification.
-fn filter_asks(params: Option<&Json>, method: &str, uri: Option<&str>) -> bool {
-    let filter = params.and_then(|params| params.get("notifications"));
-    let flag = |name: &str| filter.and_then(|filter| filter.get(name)?.as_bool()) == Some(true);
-    match method {
-        "notifications/subscriptions/acknowledged" | "notifications/cancelled" => true,
-        "notifications/resources/list_changed" => flag("resourcesListChanged"),
-        "notifications/tools/list_changed" => flag("toolsListChanged"),
-        "notifications/prompts/list_changed" => flag("promptsListChanged"),
-        "notifications/resources/updated" => {
-            let asked = filter.and_then(|filter| filter.get("resourceSubscriptions")?.as_array());
-            let covers = |asked: &str| uri.is_some_and(|uri| is_at_or_below(uri, asked));
-            asked.into_iter().flatten().filter_map(Json::as_str).any(covers)
-        }
-        _ => false,
     }
 }
 

@@ -54,6 +54,10 @@ impl Reach {
     pub fn meet(&mut self, observed: &Observed<'_>) {
         let answered = matches!(observed.kind, Kind::Result | Kind::Error);
         let (true, Some(method)) = (answered, observed.method) else { return };
+        // What was asked wrongly on purpose was not looked at.
+        if observed.facts.get("after_deliberate").and_then(Json::as_bool) == Some(true) {
+            return;
+        }
         let asks = |pointer: &str| observed.request.and_then(|request| request.pointer(pointer)).is_some();
         self.progress_asked |= asks("/_meta/progressToken");
         self.log_asked |= asks("/_meta/io.modelcontextprotocol~1logLevel") || method == "logging/setLevel";
@@ -160,6 +164,7 @@ fn keep(known: &mut BTreeSet<String>, uri: Option<&str>) -> bool {
 mod tests {
     use super::*;
     use crate::wire::{Object, json};
+    use std::sync::Arc;
 
     /// A conversation in which each request met this result.
     fn reached(exchanges: &[(&str, Json, Json)]) -> Reach {
@@ -169,8 +174,8 @@ mod tests {
                 kind: Kind::Result,
                 method: Some(method),
                 value,
-                facts: Json::Object(Object::new()),
-                request: Some(request),
+                facts: &Arc::new(Json::Object(Object::new())),
+                request: Some(&Arc::new(request.clone())),
                 sent: None,
                 got: None,
             });

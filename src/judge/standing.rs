@@ -2,7 +2,7 @@
 //!
 //! Every rule is applied to every observation that it is about. Aggregation over conversations is the caller's.
 
-use super::conversation::{Kind, Observed, messages_of, walk};
+use super::conversation::{Kind, Observed, Patience, messages_of, walk};
 use super::reach::Reach;
 use crate::case::model::{
     Body, Case, Check, Piece, Predicate, Requirement, Standing, Subject, Template, Type,
@@ -11,11 +11,10 @@ use crate::check::bindings::Bindings;
 use crate::check::phrase::demand;
 use crate::check::predicate::{Breach, all_hold, evaluate, operand};
 use crate::dialect::META_VERSION;
-use crate::record::{Finding, Outcome};
+use crate::record::{Finding, Outcome, Place};
 use crate::transcript::{Channel, Transcript};
 use crate::wire::{self, Json, Limits, Message, Reading};
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// A standing case with the row that it proves.
 #[derive(Clone, Copy)]
@@ -57,18 +56,20 @@ impl Sighting {
         }
     }
 
-    fn lacks(&mut self, lack: Lack) {
-        if self.lack.as_ref().is_none_or(|known| known.nearness < lack.nearness) {
-            self.lack = Some(lack);
-        }
+    /// Whether a lack this near would tell more than what is known.
+    fn would_lack(&self, nearness: usize) -> bool {
+        let judged = self.observations > 0 || !self.findings.is_empty();
+        !judged && self.lack.as_ref().is_none_or(|known| known.nearness < nearness)
     }
 
     /// Takes in what another conversation showed. Findings with the same title are one.
     pub fn join(&mut self, other: Sighting) {
         self.observations += other.observations;
         self.more += other.more;
-        if let Some(lack) = other.lack {
-            self.lacks(lack);
+        if let Some(lack) = other.lack
+            && self.would_lack(lack.nearness)
+        {
+            self.lack = Some(lack);
         }
         for finding in other.findings {
             if self.findings.iter().any(|known| known.title == finding.title) {
@@ -98,31 +99,28 @@ pub fn judge(
     transcript: &Transcript,
     rules: &[Rule<'_>],
     known: &Bindings,
-    time_limit: Duration,
+    patience: Patience,
     reach: &mut Reach,
 ) -> Vec<Sighting> {
     let mut sightings = vec![Sighting::default(); rules.len()];
     let mut titles: HashSet<(usize, String)> = HashSet::new();
     let mut bindings = known.clone();
-    walk(transcript, time_limit, |observed| {
+    walk(transcript, patience, |observed| {
         reach.meet(observed);
-        bindings.set("facts", observed.facts.clone());
-        match observed.request {
-            Some(request) => bindings.set("request", request.clone()),
-            None => {
-                bindings.remove("request");
-            }
-        }
+        let mut bound = false;
         for (index, rule) in rules.iter().enumerate() {
             let Body::Standing(standing) = &rule.case.body else { continue };
             if !observed.is_meant_by(&standing.on) {
                 continue;
             }
+            if !std::mem::replace(&mut bound, true) {
+                bind(&mut bindings, observed);
+            }
             let sighting = &mut sightings[index];
-            for finding in apply(standing, rule, observed, &bindings, transcript, sighting) {
+            for (place, breach) in apply(standing, observed, &bindings, sighting) {
                 // One fault that shows in every message is one finding.
-                if titles.insert((index, finding.title.clone())) {
-                    sighting.add(finding);
+                if titles.insert((index, breach.title.clone())) {
+                    sighting.add(finding(rule, place.clone(), breach, observed, transcript));
                 } else {
                     sighting.more += 1;
                 }
@@ -132,46 +130,54 @@ pub fn judge(
     sightings
 }
 
-fn apply(
-    standing: &Standing,
-    rule: &Rule<'_>,
+/// The names that stand for what is observed.
+fn bind(bindings: &mut Bindings, observed: &Observed<'_>) {
+    bindings.share("facts", observed.facts.clone());
+    match observed.request {
+        Some(request) => bindings.share("request", request.clone()),
+        None => bindings.remove("request"),
+    }
+}
+
+/// What an observation breaks, each with the check that says so.
+fn apply<'s>(
+    standing: &'s Standing,
     observed: &Observed<'_>,
     bindings: &Bindings,
-    transcript: &Transcript,
     sighting: &mut Sighting,
-) -> Vec<Finding> {
+) -> Vec<(&'s Place, Breach)> {
     for condition in &standing.only {
         // A reference that does not resolve (a fact that this message has not got) means "not about this".
         if all_hold(std::slice::from_ref(condition), observed.value, bindings).unwrap_or(false) {
             continue;
         }
         // Only where the situation is right does a message show that the server leaves something out.
-        let in_situation = standing.only.iter().filter(|other| is_situation(other, observed.kind));
-        if !is_situation(condition, observed.kind)
+        let mut in_situation = standing.only.iter().filter(|other| is_situation(other, observed.kind));
+        if sighting.would_lack(0)
+            && !is_situation(condition, observed.kind)
             && in_situation
-                .into_iter()
                 .all(|other| all_hold(std::slice::from_ref(other), observed.value, bindings).unwrap_or(false))
         {
-            sighting.lacks(lack_of_condition(condition, bindings));
+            sighting.lack = Some(lack_of_condition(condition, bindings));
         }
         return Vec::new();
     }
-    let mut findings = Vec::new();
+    let mut breaches = Vec::new();
     let mut proven = 0;
     for check in &standing.checks {
         let Ok(judgement) = evaluate(check, observed.value, bindings) else { continue };
         proven += judgement.proven;
         sighting.more += judgement.more;
-        for breach in judgement.breaches {
-            findings.push(finding(rule, check.place.clone(), breach, observed, transcript));
-        }
+        breaches.extend(judgement.breaches.into_iter().map(|breach| (&check.place, breach)));
     }
-    if proven > 0 || !findings.is_empty() {
+    if proven > 0 || !breaches.is_empty() {
         sighting.observations += 1;
-    } else if let Some(lack) = lack_of_checks(standing, observed) {
-        sighting.lacks(lack);
+    } else if let Some((nearness, name)) = lack_of_checks(standing, observed)
+        && sighting.would_lack(nearness)
+    {
+        sighting.lack = Some(Lack { nearness, words: format!("no `{name}`") });
     }
-    findings
+    breaches
 }
 
 /// Whether a condition is about the situation in which a message came, not about the message. Frames, exchanges
@@ -195,15 +201,16 @@ fn lack_of_condition(condition: &Check, bindings: &Bindings) -> Lack {
     Lack { nearness: 0, words }
 }
 
-/// The first name at which the pointers lead nowhere; of several pointers, of the one that leads farthest.
-fn lack_of_checks(standing: &Standing, observed: &Observed<'_>) -> Option<Lack> {
+/// The first name at which the pointers lead nowhere, and how near that is; of several pointers, of the one that
+/// leads farthest.
+fn lack_of_checks<'s>(standing: &'s Standing, observed: &Observed<'_>) -> Option<(usize, &'s str)> {
     if matches!(observed.kind, Kind::Frame | Kind::Exchange | Kind::Session) {
         return None;
     }
     let own = standing.checks.iter().filter(|check| check.of.is_none());
     let farthest = own.map(|check| check.at.farthest(observed.value)).rev().max_by_key(|(depth, _)| *depth);
     let (depth, name) = farthest?;
-    Some(Lack { nearness: depth + 1, words: format!("no `{}`", name?) })
+    Some((depth + 1, name?))
 }
 
 /// The methods whose messages a rule is about, as far as it names them: by `on`, or by the facts `method` and
@@ -238,7 +245,7 @@ pub fn methods_of(standing: &Standing) -> Vec<String> {
 
 fn finding(
     rule: &Rule<'_>,
-    place: crate::record::Place,
+    place: Place,
     breach: Breach,
     observed: &Observed<'_>,
     transcript: &Transcript,

@@ -5,6 +5,7 @@
 
 use super::sources::{Knowledge, Sources};
 use super::survey;
+use crate::check::phrase::{SHOWN, clipped};
 use crate::peer::LaunchError;
 use crate::revision::{Era, Revision};
 use crate::session::{Reply, Session};
@@ -122,7 +123,7 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     let (Some(agreed), Some(Json::Object(_))) = (agreed, result.get("capabilities")) else {
         let what = match version {
             Some(version) if agreed.is_none() => {
-                format!("`{}`, a version unknown to this suite", clipped(&version))
+                format!("`{}`, a version unknown to this suite", clipped(&version, SHOWN))
             }
             Some(_) => "no `capabilities`".to_owned(),
             None => "no `protocolVersion`".to_owned(),
@@ -235,16 +236,7 @@ fn no_reply_or_wrong(session: Arc<Session>, reason: String) -> Opening {
 fn error_name(error: &Json) -> String {
     let code = error.get("code").map_or_else(|| "without a code".to_owned(), Json::to_string);
     match error.get("message").and_then(Json::as_str) {
-        Some(message) => format!("error {code} ({})", clipped(message)),
+        Some(message) => format!("error {code} ({})", clipped(message, SHOWN)),
         None => format!("error {code}"),
-    }
-}
-
-/// Text of the server in one of our sentences.
-fn clipped(text: &str) -> String {
-    const SHOWN: usize = 100;
-    match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}...", &text[..at]),
-        None => text.to_owned(),
     }
 }

@@ -14,13 +14,7 @@ pub fn name_variables(scene: &mut Scene<'_>, template: &Template, name: &str) ->
     let Some(variables) = variables(&text) else {
         return Err(Stop::Unproven(Missing::because(format!("not reached: `{text}` is no URI template"))));
     };
-    let mut names: Vec<Json> = Vec::new();
-    for variable in variables.iter().map(|variable| Json::from(variable.as_str())) {
-        if !names.iter().any(|known| known.same(&variable)) {
-            names.push(variable);
-        }
-    }
-    scene.bindings.set(name, Json::Array(names));
+    scene.bindings.set(name, Json::Array(variables.into_iter().map(Json::from).collect()));
     Ok(())
 }
 

@@ -14,7 +14,7 @@ pub struct Missing {
 pub const TOUCH: &str = r#"touch: { tool: NAME, arguments: { uri: "${uri}", text: "${nonce}" } }"#;
 pub const ADD: &str = r#"add: { tool: NAME, arguments: { name: "${nonce}" } }"#;
 pub const REMOVE: &str = "remove: { tool: NAME, arguments: { name: ADDED } }";
-pub const SETUP: &str = "setup: { tool: NAME_OF_A_TOOL_THAT_ANSWERS_WITH_RESOURCES }";
+pub const EMBEDDING: &str = "embedding: { tool: NAME_OF_A_TOOL_THAT_ANSWERS_WITH_A_RESOURCE }";
 pub const ABSENT: &str = r#"absent: "SCHEME://NO/SUCH/RESOURCE""#;
 
 impl Missing {
@@ -68,7 +68,9 @@ impl Missing {
         let line = match method {
             "notifications/resources/updated" if profile.touch.is_none() => TOUCH,
             "notifications/resources/list_changed" if profile.add.is_none() => ADD,
-            "tools/call" => SETUP,
+            "tools/call" if profile.embedding.is_none() => {
+                return Self { reason, help: Some(format!("add to litmus.yaml: `{EMBEDDING}`")) };
+            }
             _ => return Self::because(reason),
         };
         Self::hook(reason, line)
@@ -84,10 +86,10 @@ mod tests {
     #[test]
     fn each_line_can_be_written_as_it_stands() {
         let text = format!(
-            "{ABSENT}\nvariables: {{ name: VALUE }}\nstimuli:\n  {TOUCH}\n  {ADD}\n  {REMOVE}\n  {SETUP}\n"
+            "{ABSENT}\n{EMBEDDING}\nvariables: {{ name: VALUE }}\nstimuli:\n  {TOUCH}\n  {ADD}\n  {REMOVE}\n"
         );
         let profile = profile::parse(&Source::new("litmus.yaml", text), &|_| None).unwrap();
         assert!(profile.touch.is_some() && profile.add.is_some() && profile.remove.is_some());
-        assert!(profile.absent.is_some() && profile.setup.len() == 1);
+        assert!(profile.absent.is_some() && profile.embedding.is_some());
     }
 }

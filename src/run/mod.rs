@@ -135,7 +135,8 @@ pub struct Settings {
     pub jobs: usize,
     /// Ends the run early: an interrupt or a deadline, in words.
     pub cut: Cut,
-    /// Told how many jobs, that is shared sessions and cases with a server of their own, are done and are planned.
+    /// Told how many jobs are done and are planned: shared sessions, cases with a server of their own, and the watch
+    /// for changes that nobody made.
     pub progress: Option<Arc<dyn Fn(usize, usize) + Send + Sync>>,
 }
 
@@ -351,12 +352,7 @@ impl Run {
     }
 
     fn stage(&self, knowledge: Knowledge) -> Stage {
-        Stage {
-            sources: self.sources.clone(),
-            suite: self.suite.clone(),
-            knowledge,
-            cut: self.settings.cut.clone(),
-        }
+        Stage::new(self.sources.clone(), self.suite.clone(), knowledge, self.settings.cut.clone())
     }
 
     /// The opening was answered wrongly. The cases about openings say how; nothing else can be shown.
@@ -418,16 +414,16 @@ impl Run {
     async fn play(&mut self) {
         let permits = Arc::new(Semaphore::new(self.settings.jobs.max(1)));
         let mut running = JoinSet::new();
-        let planned = self.jobs.len();
         // What changes the server has to know first whether it changes by itself; one revision tells it for all.
-        let restless = self.jobs.iter().map(|(stage, _)| stage);
-        let restless = restless.filter(|_| self.jobs.iter().any(|(_, job)| job.changes()));
-        let restless = restless
-            .clone()
-            .find(|stage| unprovoked::is_worthwhile(&stage.sources, &stage.knowledge))
-            .cloned();
-        let (settle, settled) = watch::channel(restless.is_none());
-        if let Some(stage) = restless {
+        let mut watched = None;
+        if self.jobs.iter().any(|(_, job)| job.changes(&self.suite)) {
+            let mut stages = self.jobs.iter().map(|(stage, _)| stage);
+            watched =
+                stages.find(|stage| unprovoked::is_worthwhile(&stage.sources, &stage.knowledge)).cloned();
+        }
+        let planned = self.jobs.len() + usize::from(watched.is_some());
+        let (settle, settled) = watch::channel(watched.is_none());
+        if let Some(stage) = watched {
             let permits = permits.clone();
             running.spawn(async move {
                 let _permit = permits.acquire_owned().await;
@@ -441,7 +437,7 @@ impl Run {
             let revision = stage.knowledge.revision;
             let mut settled = settled.clone();
             running.spawn(async move {
-                if job.changes() {
+                if job.changes(&stage.suite) {
                     // Nobody is left to tell once the watch has ended, however it did.
                     let _ = settled.wait_for(|settled| *settled).await;
                 }

@@ -6,8 +6,8 @@ use super::pool::Harvest;
 use super::scene::Ending;
 use super::sources::{Knowledge, Sources};
 use super::{Suite, Unreachable};
-use crate::case::model::{Body, Capability, Standing};
-use crate::check::phrase::ticked;
+use crate::case::model::{Body, Capability, Standing, Subject};
+use crate::check::phrase::{clipped, ticked};
 use crate::judge::reach::Reach;
 use crate::judge::standing::{Sighting, methods_of};
 use crate::profile::Profile;
@@ -129,7 +129,7 @@ fn rows(run: &Run<'_>, spoken: &Spoken, harvest: Harvest, cases: &mut Vec<CaseRe
             ending.outcome = Outcome::Broken;
             ending.missing = Some(Missing::because(format!("the driver broke a rule itself: {defect}")));
         }
-        cases.push(row(entry, spoken.revision, transport, ending, time));
+        cases.push(row(run, entry, spoken.revision, ending, time));
     }
 }
 
@@ -169,10 +169,15 @@ fn unseen(
     profile: &Profile,
 ) -> Result<String, Missing> {
     let methods = methods_of(standing);
-    if let Some(lack) = &sighting.lack {
+    // No listing tells which errors a server has.
+    let is_of_errors = matches!(standing.on, Subject::ErrorOf(_));
+    if let (Some(lack), false) = (&sighting.lack, is_of_errors) {
         // What a server has not got at all need not be looked through.
         let has_resources = knowledge.is_none_or(|knowledge| knowledge.declares(Capability::Resources));
-        let concerned = methods.iter().filter(|method| has_resources || !method.starts_with("resources/"));
+        let all = ["resources/list", "resources/templates/list", "resources/read"];
+        let named = methods.iter().map(String::as_str);
+        let concerned = named.chain(all.into_iter().filter(|_| methods.is_empty()));
+        let concerned = concerned.filter(|method| has_resources || !method.starts_with("resources/"));
         let mut gaps = concerned.filter_map(|method| Some((method, reach.gap(method)?)));
         return match gaps.next() {
             None => Ok(format!("the server sends {}", lack.words)),
@@ -229,25 +234,23 @@ fn not_played(run: &Run<'_>, spoken: &Spoken, entry: Entry<'_>) -> Ending {
     }
 }
 
-fn row(
-    entry: Entry<'_>,
-    revision: Revision,
-    transport: crate::record::Transport,
-    ending: Ending,
-    time: Duration,
-) -> CaseRecord {
+fn row(run: &Run<'_>, entry: Entry<'_>, revision: Revision, ending: Ending, time: Duration) -> CaseRecord {
     let Entry { case, requirement } = entry;
     let applies = |revisions: &Option<Vec<Revision>>| {
         revisions.as_ref().is_none_or(|revisions| revisions.contains(&revision))
     };
     let source = requirement.source.iter().find(|(revisions, _)| applies(revisions));
     let (reason, help) = match ending.missing {
-        Some(missing) => (Some(missing.reason), missing.help),
+        // Both may quote the server.
+        Some(Missing { reason, help }) => {
+            (Some(clipped(&reason, WORDS)), help.map(|help| clipped(&help, WORDS)))
+        }
         None => (None, None),
     };
     let is_breach = matches!(ending.outcome, Outcome::Fail | Outcome::Advice | Outcome::Note);
     let of_breach = |text: &Option<String>| text.clone().filter(|_| is_breach);
-    let help = help.or_else(|| (ending.outcome == Outcome::Unproven).then(|| ASK.to_owned()));
+    let asks = ending.outcome == Outcome::Unproven && run.cut.is_none();
+    let help = help.or_else(|| asks.then(|| ASK.to_owned()));
     CaseRecord {
         name: case.name.clone(),
         summary: case.summary.clone(),
@@ -257,7 +260,7 @@ fn row(
         source: source.map(|(_, page)| page.clone()).unwrap_or_default(),
         keyword: requirement.keyword.clone(),
         revision,
-        transport,
+        transport: run.sources.transport(),
         outcome: ending.outcome,
         known: None,
         reason,
@@ -271,6 +274,9 @@ fn row(
         observations: ending.sighting.observations,
     }
 }
+
+/// Characters of a reason, and of the help beside it.
+const WORDS: usize = 400;
 
 /// Where no line of a profile would help.
 const ASK: &str = "nothing can be added for these: `mcp-litmus cases explain NAME` tells what a case needs, \

@@ -1,7 +1,7 @@
 //! Which cases run at which revision, and why not the others?
 
 use super::sources::Knowledge;
-use crate::case::model::{Body, Capability, Case, Requirement, SessionKind};
+use crate::case::model::{Capability, Case, Requirement};
 use crate::record::Transport;
 use crate::revision::Revision;
 
@@ -55,11 +55,4 @@ fn capability_name(capability: Capability) -> &'static str {
         Capability::Logging => "`logging`",
         Capability::Tools => "`tools`",
     }
-}
-
-/// The scripted cases of one session kind, in the order of the catalogue.
-pub fn scripted<'c>(entries: &[Entry<'c>], kind: SessionKind) -> Vec<Entry<'c>> {
-    let meant =
-        |entry: &&Entry<'c>| matches!(entry.case.body, Body::Scripted { .. }) && entry.case.session == kind;
-    entries.iter().filter(meant).copied().collect()
 }

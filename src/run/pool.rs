@@ -13,11 +13,12 @@ use super::sources::{Knowledge, Sources};
 use super::unprovoked;
 use super::{Cut, Suite};
 use crate::case::model::{Body, Case, SessionKind, Verb, each_step};
+use crate::judge::conversation::Patience;
 use crate::judge::reach::Reach;
 use crate::judge::standing::{self, Rule, Sighting};
 use crate::record::Outcome;
 use crate::revision::Era;
-use crate::session::Session;
+use crate::session::{Bounds, Session};
 use crate::transcript::Transcript;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,9 +52,14 @@ impl Harvest {
 }
 
 impl Job {
-    /// Whether its cases may make the server change.
-    pub fn changes(&self) -> bool {
-        matches!(self, Self::Alone(_) | Self::Shared { kind: SessionKind::Lively, .. })
+    /// Whether its cases make the server change.
+    pub fn changes(&self, suite: &Suite) -> bool {
+        match self {
+            Self::Shared { kind, .. } => *kind == SessionKind::Lively,
+            Self::Alone(index) => {
+                has_verb(suite.entry(*index).case, |verb| matches!(verb, Verb::Stimulate(_)))
+            }
+        }
     }
 }
 
@@ -64,6 +70,8 @@ pub struct Stage {
     pub suite: Arc<Suite>,
     pub knowledge: Knowledge,
     pub cut: Cut,
+    /// The standing cases that apply, by their index in the suite.
+    standing: Arc<[usize]>,
 }
 
 /// One job: a session and the cases on it.
@@ -73,6 +81,18 @@ pub enum Job {
 }
 
 impl Stage {
+    pub fn new(sources: Arc<Sources>, suite: Arc<Suite>, knowledge: Knowledge, cut: Cut) -> Self {
+        let transport = sources.transport();
+        let applies = |index: &usize| {
+            let entry = suite.entry(*index);
+            matches!(entry.case.body, Body::Standing(_))
+                && plan::concerns(entry, knowledge.revision, transport)
+                && plan::decide(entry, &knowledge) == Decision::Run
+        };
+        let standing = (0..suite.cases.len()).filter(applies).collect();
+        Self { sources, suite, knowledge, cut, standing }
+    }
+
     /// The jobs of this revision. `session` is the one that the opening left.
     pub fn jobs(&self, session: Option<Arc<Session>>) -> Vec<Job> {
         let mut jobs = Vec::new();
@@ -289,27 +309,17 @@ impl Stage {
         if let Some(sink) = &self.sources.sink {
             sink(transcript);
         }
-        let transport = self.sources.transport();
-        let indices: Vec<usize> = (0..self.suite.cases.len())
-            .filter(|index| {
-                let entry = self.suite.entry(*index);
-                matches!(entry.case.body, Body::Standing(_))
-                    && plan::concerns(entry, self.knowledge.revision, transport)
-                    && plan::decide(entry, &self.knowledge) == Decision::Run
-            })
-            .collect();
-        let rules: Vec<Rule<'_>> = indices
-            .iter()
-            .map(|index| {
-                let Entry { case, requirement } = self.suite.entry(*index);
-                Rule { case, requirement }
-            })
-            .collect();
+        let rule = |index: &usize| {
+            let Entry { case, requirement } = self.suite.entry(*index);
+            Rule { case, requirement }
+        };
+        let rules: Vec<Rule<'_>> = self.standing.iter().map(rule).collect();
         let bindings = self.knowledge.bindings(self.sources.profile());
-        let time_limit = self.sources.bounds.request;
-        let sightings = standing::judge(transcript, &rules, &bindings, time_limit, &mut harvest.reach);
-        for (index, sighting) in indices.into_iter().zip(sightings) {
-            harvest.sightings.entry(index).or_default().join(sighting);
+        let Bounds { request, start, .. } = self.sources.bounds;
+        let patience = Patience { request, start };
+        let sightings = standing::judge(transcript, &rules, &bindings, patience, &mut harvest.reach);
+        for (index, sighting) in self.standing.iter().zip(sightings) {
+            harvest.sightings.entry(*index).or_default().join(sighting);
         }
         harvest.own_defects.extend(standing::own_defects(transcript));
     }
@@ -327,10 +337,12 @@ pub fn unproven(reason: String) -> Ending {
 
 /// Whether the case's own session is opened by one of its steps.
 pub fn opens_itself(case: &Case) -> bool {
+    has_verb(case, |verb| matches!(verb, Verb::Open(open) if open.as_name.is_none()))
+}
+
+fn has_verb(case: &Case, is_meant: impl Fn(&Verb) -> bool) -> bool {
     let Body::Scripted { given, steps } = &case.body else { return false };
     let mut found = false;
-    each_step(given.iter().chain(steps), &mut |step| {
-        found |= matches!(&step.verb, Verb::Open(open) if open.as_name.is_none());
-    });
+    each_step(given.iter().chain(steps), &mut |step| found |= is_meant(&step.verb));
     found
 }

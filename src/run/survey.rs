@@ -55,8 +55,8 @@ pub async fn look_round(session: &Session, knowledge: &Knowledge) -> Survey {
 }
 
 impl Survey {
-    /// At most so many of the elements of a list of URIs (or of objects with a `uri`), in their order: the first and
-    /// the last, one of each kind, and others evenly between, moved by the seed.
+    /// So many of the elements of a list of URIs (or of objects with a `uri`), in their order: the first and the last
+    /// in any case, one of each kind, and others evenly between, moved by the seed. Zero is all of them.
     pub fn sample(&self, elements: Vec<Json>, size: usize, seed: u64) -> Vec<Json> {
         let count = elements.len();
         if count <= size || size == 0 {

@@ -441,7 +441,8 @@ pub async fn begin(
 ) -> Played {
     let session = scene.session(step)?;
     let id = scene.resolve_id(id, &session)?;
-    let progress_token = progress.then(|| Json::from(format!("progress-{name}").as_str()));
+    // As unique as the id: on a shared session the request of an earlier case may still be under way.
+    let progress_token = progress.then(|| Json::from(format!("progress-{id}").as_str()));
     let params = match &progress_token {
         Some(token) => {
             let mut params = params.unwrap_or_else(|| Json::Object(Object::new()));

@@ -14,9 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Resources that are followed.
-const FOLLOWED: usize = 3;
-
 /// Whether it is worth looking: there are updates to follow, and nobody has said how to bring them about.
 pub fn is_worthwhile(sources: &Sources, knowledge: &Knowledge) -> bool {
     let profile = sources.profile();
@@ -30,11 +27,11 @@ pub fn is_worthwhile(sources: &Sources, knowledge: &Knowledge) -> bool {
 /// then, changes by itself: the profile learns to wait for it. Gives back the conversation.
 pub async fn watch(sources: &Sources, knowledge: &Knowledge) -> Option<Arc<Session>> {
     let session = open(sources, knowledge).await?;
-    if let Some((uri, period)) = find(knowledge, &session).await {
+    if let Some((uri, period)) = find(sources, knowledge, &session).await {
         let mut profile = sources.profile().clone();
         profile.touchable = vec![uri];
         profile.touch = Some(Hook::Wait(period + period / 4));
-        profile.patience.get_or_insert(period * 3);
+        profile.patience.get_or_insert((period * 3).max(time_limits::UNPROVOKED));
         sources.learn(profile);
     }
     Some(session)
@@ -52,15 +49,21 @@ async fn open(sources: &Sources, knowledge: &Knowledge) -> Option<Arc<Session>> 
 }
 
 /// A resource that changes by itself, and how long that takes.
-async fn find(knowledge: &Knowledge, session: &Session) -> Option<(String, Duration)> {
+async fn find(sources: &Sources, knowledge: &Knowledge, session: &Session) -> Option<(String, Duration)> {
+    let told = sources.profile().touchable.clone();
+    let uris = if told.is_empty() { ends(&knowledge.survey.resources) } else { told };
     let mut before = Vec::new();
-    for uri in ends(&knowledge.survey.resources) {
+    for uri in uris {
         // Of a resource that reads differently each time, no change can be seen.
-        before.push((uri.clone(), stimulus::steady(session, &uri).await?));
+        if let Some(contents) = stimulus::steady(session, &uri).await {
+            before.push((uri, contents));
+        }
     }
     let since = session.state().newest();
     let uris: Vec<&str> = before.iter().map(|(uri, _)| uri.as_str()).collect();
-    follow(session, &uris).await?;
+    if !follow(session, &uris).await {
+        return None;
+    }
     let (uri, first) = update(session, &uris, since).await?;
     let (_, contents) = before.iter().find(|(known, _)| *known == uri)?;
     if stimulus::read(session, &uri).await?.same(contents) {
@@ -76,26 +79,23 @@ fn ends(listed: &[Listed]) -> Vec<String> {
     let count = listed.len();
     let mut places = vec![0, count / 2, count.saturating_sub(1)];
     places.dedup();
-    places.iter().take(FOLLOWED).filter_map(|place| listed.get(*place)).map(|one| one.uri.clone()).collect()
+    places.iter().filter_map(|place| listed.get(*place)).map(|one| one.uri.clone()).collect()
 }
 
-async fn follow(session: &Session, uris: &[&str]) -> Option<()> {
+/// Whether any of them can be followed.
+async fn follow(session: &Session, uris: &[&str]) -> bool {
     if session.dialect.is_stateless() {
         let filter = json!({ "notifications": { "resourceSubscriptions": uris.to_vec() } });
         let params = session.dialect.params(Some(filter));
-        return session
-            .request(session.fresh_id(), "subscriptions/listen", params, false)
-            .await
-            .ok()
-            .map(|_| ());
+        let sent = session.request(session.fresh_id(), "subscriptions/listen", params, false).await;
+        return !uris.is_empty() && sent.is_ok();
     }
+    let mut followed = false;
     for uri in uris {
-        match session.call("resources/subscribe", Some(json!({ "uri": *uri }))).await {
-            Reply::Result { .. } => {}
-            _ => return None,
-        }
+        let reply = session.call("resources/subscribe", Some(json!({ "uri": *uri }))).await;
+        followed |= matches!(reply, Reply::Result { .. });
     }
-    Some(())
+    followed
 }
 
 /// The next update of one of these after an entry: its URI and its entry.

@@ -39,7 +39,10 @@ impl Json {
             return Some(self);
         }
         pointer.strip_prefix('/')?.split('/').try_fold(self, |value, token| match value {
-            Json::Object(object) => object.get(&token.replace("~1", "/").replace("~0", "~")),
+            Json::Object(object) if token.contains('~') => {
+                object.get(&token.replace("~1", "/").replace("~0", "~"))
+            }
+            Json::Object(object) => object.get(token),
             Json::Array(items) => items.get(array_index(token)?),
             _ => None,
         })
