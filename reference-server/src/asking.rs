@@ -12,6 +12,8 @@ use crate::opening::Context;
 
 /// A greeting by name. Not listed, since it is of no use to a client that cannot be asked.
 pub(crate) const URI: &str = "litmus://text/personal";
+/// The kind of result that asks the client for something.
+pub(crate) const INPUT_REQUIRED: &str = "input_required";
 /// Under which the client answers.
 const NAME: &str = "name";
 
@@ -56,7 +58,7 @@ fn ask() -> Value {
     let schema = json!({ "type": "object", "properties": { "name": name }, "required": ["name"] });
     let params = json!({ "mode": "form", "message": "Whom shall I greet?", "requestedSchema": schema });
     json!({
-        "resultType": "input_required",
+        "resultType": INPUT_REQUIRED,
         "inputRequests": { NAME: { "method": "elicitation/create", "params": params } },
         "requestState": state_of(URI),
     })

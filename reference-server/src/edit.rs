@@ -132,6 +132,21 @@ pub(crate) fn instead(when: bool, reply: Value, other: impl FnOnce() -> Value) -
     vec![if when { other() } else { reply }]
 }
 
+/// The reply; once a request of the method `after` was answered, without the last item of the list at `list`.
+pub(crate) fn shorten_after(
+    after: &str,
+    list: &str,
+    memory: &mut Memory,
+    x: &Exchange,
+    mut reply: Value,
+) -> Vec<Value> {
+    memory.flag |= x.is(after);
+    if memory.flag {
+        at(&mut reply, list, |items| _ = items.as_array_mut().and_then(Vec::pop));
+    }
+    vec![reply]
+}
+
 pub(crate) fn uri(request: &Value) -> &str {
     request["params"]["uri"].as_str().unwrap_or("")
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::asking::{URI, state_of};
+use crate::asking::{INPUT_REQUIRED, URI, state_of};
 use crate::catalogue::README;
-use crate::edge::{Act, Hook::*, Row, row};
+use crate::edge::{Act, Exchange, Hook::*, Memory, Row, row};
 use crate::edit::*;
 use crate::message::code::MISSING_CAPABILITY;
 use crate::opening::CLIENT_CAPABILITIES;
@@ -17,7 +17,7 @@ pub(super) const TABLE: &[Row] = &[
             let able = x.param("_meta")[CLIENT_CAPABILITIES].get("elicitation").is_some();
             if x.stateless() && *x.param("uri") == README && !able {
                 let ask = json!({ "method": "elicitation/create", "params": { "message": "Who?" } });
-                *r = json!({ "resultType": ASK, "inputRequests": { "name": ask } });
+                *r = json!({ "resultType": INPUT_REQUIRED, "inputRequests": { "name": ask } });
             }
         })],
     ),
@@ -82,10 +82,7 @@ pub(super) const TABLE: &[Row] = &[
                 let state = message["params"].get("requestState").is_some();
                 refuse_if(state && asks(message, READ) && !memory.flag, memory, message, -32602)
             }),
-            Reply(|memory, _, reply| {
-                memory.flag |= asks_back(&reply["result"]);
-                vec![reply]
-            }),
+            Reply(note_asking),
         ],
     ),
     row(
@@ -123,10 +120,7 @@ pub(super) const TABLE: &[Row] = &[
                 let answered = message["params"].get("inputResponses").is_some();
                 drop_if(memory.flag && asks(message, READ) && uri(message) == URI && !answered)
             }),
-            Reply(|memory, _, reply| {
-                memory.flag |= asks_back(&reply["result"]);
-                vec![reply]
-            }),
+            Reply(note_asking),
         ],
     ),
     row(
@@ -174,10 +168,14 @@ pub(super) const TABLE: &[Row] = &[
     ),
 ];
 
-const ASK: &str = "input_required";
-
 fn asks_back(result: &Value) -> bool {
-    result["resultType"] == ASK
+    result["resultType"] == INPUT_REQUIRED
+}
+
+/// Remembers that some read has asked for input.
+fn note_asking(memory: &mut Memory, _: &Exchange, reply: Value) -> Vec<Value> {
+    memory.flag |= asks_back(&reply["result"]);
+    vec![reply]
 }
 
 /// Lets a read say that the client can be asked.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::asking::INPUT_REQUIRED;
 use crate::edge::{Act, Hook::*, Row, row};
 use crate::edit::*;
 use crate::opening::PROTOCOL_VERSION;
@@ -155,19 +156,19 @@ pub(super) const TABLE: &[Row] = &[
         "A template list asks for input",
         &[Result(TEMPLATE_LIST, |x, r| {
             if x.stateless() {
-                *r = json!({ KIND: ASK, "requestState": "s" })
+                *r = json!({ KIND: INPUT_REQUIRED, "requestState": "s" })
             }
         })],
     ),
     row(
         "list-varies-after-read",
         "Once something was read, the list is another",
-        &[Reply(|memory, x, mut reply| {
-            memory.flag |= x.is(READ);
-            if memory.flag && x.is(LIST) && x.stateless() {
-                at(&mut reply, "/result/resources", |items| _ = items.as_array_mut().and_then(Vec::pop));
+        &[Reply(|memory, x, reply| {
+            if x.stateless() {
+                shorten_after(READ, "/result/resources", memory, x, reply)
+            } else {
+                vec![reply]
             }
-            vec![reply]
         })],
     ),
     row(
@@ -183,13 +184,7 @@ pub(super) const TABLE: &[Row] = &[
     row(
         "list-varies-after-completion",
         "Once a value was suggested, the list is another",
-        &[Reply(|memory, x, mut reply| {
-            memory.flag |= x.is(COMPLETE);
-            if memory.flag && x.is(LIST) {
-                at(&mut reply, "/result/resources", |items| _ = items.as_array_mut().and_then(Vec::pop));
-            }
-            vec![reply]
-        })],
+        &[Reply(|memory, x, reply| shorten_after(COMPLETE, "/result/resources", memory, x, reply))],
     ),
 ];
 
@@ -199,7 +194,6 @@ fn names_older(message: &Value) -> bool {
 }
 
 const KIND: &str = "resultType";
-const ASK: &str = "input_required";
 
 fn correct_version(message: &mut Value) {
     at(message, "/params/_meta", |meta| {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::asking::INPUT_REQUIRED;
 use crate::edge::{Hook::*, Memory, Row, row};
 use crate::edit::*;
 use crate::revision::Revision;
@@ -198,7 +199,7 @@ pub(super) const TABLE: &[Row] = &[
         "A read in a session has a result of a kind that only 2026-07-28 defines",
         &[Result(READ, |x, r| {
             if !x.stateless() {
-                set(r, "resultType", json!("input_required"));
+                set(r, "resultType", json!(INPUT_REQUIRED));
             }
         })],
     ),

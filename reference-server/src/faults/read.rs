@@ -322,26 +322,12 @@ pub(super) const TABLE: &[Row] = &[
     row(
         "read-changes-list",
         "Once something was read, the list is another in sessions too",
-        &[Reply(|memory, x, mut reply| {
-            memory.flag |= x.is(READ);
-            if memory.flag && x.is(LIST) {
-                at(&mut reply, "/result/resources", |items| _ = items.as_array_mut().and_then(Vec::pop));
-            }
-            vec![reply]
-        })],
+        &[Reply(|memory, x, reply| shorten_after(READ, "/result/resources", memory, x, reply))],
     ),
     row(
         "read-changes-templates",
         "Once something was read, the list of templates is another",
-        &[Reply(|memory, x, mut reply| {
-            memory.flag |= x.is(READ);
-            if memory.flag && x.is(TEMPLATE_LIST) {
-                at(&mut reply, "/result/resourceTemplates", |items| {
-                    _ = items.as_array_mut().and_then(Vec::pop)
-                });
-            }
-            vec![reply]
-        })],
+        &[Reply(|memory, x, reply| shorten_after(READ, "/result/resourceTemplates", memory, x, reply))],
     ),
     row(
         "read-changes-others",

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::asking::INPUT_REQUIRED;
 use crate::catalogue::README;
 use crate::edge::{Act, Hook::*, Memory, Row, row};
 use crate::edit::*;
@@ -239,7 +240,7 @@ pub(super) const TABLE: &[Row] = &[
                     for member in ["contents", "ttlMs", "cacheScope"] {
                         unset(r, member);
                     }
-                    set(r, "resultType", json!("input_required"));
+                    set(r, "resultType", json!(INPUT_REQUIRED));
                     set(r, "requestState", json!(LATER));
                 }
             }),

@@ -121,14 +121,6 @@ pub(super) const TABLE: &[Row] = &[
         &[Reply(|_, x, reply| if ends_stream(x, &reply) { Vec::new() } else { vec![reply] })],
     ),
     row(
-        "streams-end-by-cancelled",
-        "Streams that the server ends are cancelled, and have no result",
-        &[Reply(|_, x, reply| {
-            let cancelled = || notice(CANCELLED, json!({ "requestId": x.id() }), None);
-            instead(ends_stream(x, &reply), reply, cancelled)
-        })],
-    ),
-    row(
         "list-changes-by-itself",
         "A resource of the list has a new URI each time, and nobody is told",
         &[
