@@ -19,7 +19,7 @@ pub enum Command {
     Check(Box<CheckArguments>),
     /// Look at the cases themselves
     Cases(CasesArguments),
-    /// Run the bundled reference server on stdin and stdout
+    /// Run the bundled reference server, on stdin and stdout or on HTTP
     Reference(ReferenceArguments),
     /// Try every fault and every lawful variant of the reference server against the cases
     Selfcheck(SelfcheckArguments),
@@ -145,6 +145,9 @@ pub enum CasesCommand {
 
 #[derive(Debug, Args)]
 pub struct ReferenceArguments {
+    /// Serve over HTTP, on this port of 127.0.0.1; 0 takes a free one, which standard error tells
+    #[arg(long, value_name = "PORT")]
+    pub http: Option<u16>,
     /// What goes wrong; `--list` tells what can
     #[arg(long, value_name = "NAME")]
     pub fault: Option<reference_server::Fault>,

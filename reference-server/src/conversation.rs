@@ -63,6 +63,8 @@ struct SlowRead {
 /// All that the server knows of one client.
 pub(crate) struct Conversation {
     settings: Settings,
+    /// Whether it is held with many clients at once, each of whom numbers its requests by itself.
+    shared: bool,
     session: Option<Session>,
     streams: Vec<Stream>,
     reads: Vec<SlowRead>,
@@ -78,7 +80,24 @@ enum Answer {
 
 impl Conversation {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, session: None, streams: Vec::new(), reads: Vec::new(), out: Vec::new() }
+        Self {
+            settings,
+            shared: false,
+            session: None,
+            streams: Vec::new(),
+            reads: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// A conversation with all clients that have no session.
+    pub fn shared(settings: Settings) -> Self {
+        Self { shared: true, ..Self::new(settings) }
+    }
+
+    /// What `initialize` agreed on, if it was said.
+    pub fn revision(&self) -> Option<Revision> {
+        self.session.as_ref().map(|session| session.revision)
     }
 
     /// Whether an array of messages is taken apart; otherwise it is no message.
@@ -153,6 +172,12 @@ impl Conversation {
             result["_meta"][SUBSCRIPTION_ID] = stream.id.clone();
             self.out.push(Outgoing::Reply { key: stream.key, message: reply(&stream.id, result) });
         }
+    }
+
+    /// Forgets an open request: nobody is there any more to take an answer.
+    pub fn forget(&mut self, key: u64) {
+        self.reads.retain(|read| read.key != key);
+        self.streams.retain(|stream| stream.key != key);
     }
 
     /// What is to be sent, in this order.
@@ -329,7 +354,7 @@ impl Conversation {
     }
 
     fn listen(&mut self, key: u64, request: &Request) -> Result<(), Refusal> {
-        if self.streams.iter().any(|stream| stream.id == request.id) {
+        if !self.shared && self.streams.iter().any(|stream| stream.id == request.id) {
             return Err(Refusal::new(code::INVALID_REQUEST, "A request with this id is open"));
         }
         let stream = Stream::open(&self.settings, key, request)?;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::lines::Frame;
 pub(crate) use crate::memory::{Exchange, Memory};
+use crate::revision::Revision;
 use crate::settings::Settings;
 use crate::store::Change;
 
@@ -127,8 +128,20 @@ impl Edge {
                 }
             }
         }
+        self.offer(&settings.revisions);
+    }
+
+    /// Says which of the revisions are on offer where this edge is.
+    pub fn offer(&mut self, revisions: &[Revision]) {
         for active in &mut self.0 {
-            active.memory.offered = settings.revisions.clone();
+            active.memory.offered = revisions.to_vec();
+        }
+    }
+
+    /// The exchange has ended without a reply.
+    pub fn forget(&mut self, exchange: &Exchange) {
+        for active in &mut self.0 {
+            active.memory.streams.retain(|(id, _)| id != exchange.id());
         }
     }
 

@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! stdio          bytes in, bytes out           lines          where a message ends
-//! server         lines to messages and back    edge, memory   where faults and variants reach in
+//! http           requests in, streams out
+//! server         frames to messages and back   edge, memory   where faults and variants reach in
 //! conversation   what is said to each message
 //!   opening      initialize, server/discover, the _meta of each request
 //!   resources    list, templates/list, read    store, catalogue    what there is
@@ -23,6 +24,7 @@ mod conversation;
 mod edge;
 mod edit;
 mod faults;
+mod http;
 mod lines;
 mod logging;
 mod memory;
@@ -44,6 +46,7 @@ use std::path::PathBuf;
 
 pub use edge::Firings;
 pub use faults::Fault;
+pub use http::Site;
 pub use revision::{Revision, UnknownRevision};
 pub use stdio::{serve, serve_and_log};
 pub use variants::Variant;

@@ -1,15 +1,18 @@
-//! The reference server on stdin and stdout.
+//! The reference server on stdin and stdout, or on HTTP.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Parser;
-use reference_server::{Ending, Fault, Firings, Options, Revision, Variant, serve_and_log};
+use reference_server::{Ending, Fault, Firings, Options, Revision, Site, Variant, serve_and_log};
 
-/// Serves Resources over stdio as the specification describes them, or wrongly on demand
+/// Serves Resources over stdio, or over HTTP on 127.0.0.1, as the specification describes them, or wrongly on demand
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
+    /// Serve over HTTP, on this port of 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    http: Option<u16>,
     /// What goes wrong; `--list` tells what can
     #[arg(long, value_name = "NAME")]
     fault: Option<Fault>,
@@ -37,9 +40,16 @@ fn main() -> std::io::Result<()> {
         options.revisions = arguments.revisions;
     }
     options.control = arguments.control;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let (input, output, log) = (tokio::io::stdin(), tokio::io::stdout(), tokio::io::stderr());
-    let ending = runtime.block_on(serve_and_log(input, output, log, options, Firings::default()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ending = runtime.block_on(async {
+        let Some(port) = arguments.http else {
+            let (input, output, log) = (tokio::io::stdin(), tokio::io::stdout(), tokio::io::stderr());
+            return Ok(serve_and_log(input, output, log, options, Firings::default()).await);
+        };
+        let listener = Site::bind(port).await?;
+        writeln!(std::io::stderr(), "listening on http://{}/mcp", listener.local_addr()?)?;
+        std::io::Result::Ok(Site::new(options, Firings::default()).listen(listener).await)
+    })?;
     // A read of stdin may still be under way on a thread of the runtime; it must not keep the process.
     std::process::exit(match ending {
         Ending::EndOfInput => 0,

@@ -11,6 +11,8 @@ pub(crate) mod code {
     pub const INTERNAL: i64 = -32603;
     /// A resource that does not exist, in the stateful revisions.
     pub const NOT_FOUND: i64 = -32002;
+    /// The headers of an HTTP request do not say what its body says, from 2026-07-28 on.
+    pub const HEADER_MISMATCH: i64 = -32020;
     /// The client lacks a capability that the request needs, from 2026-07-28 on.
     pub const MISSING_CAPABILITY: i64 = -32021;
     /// A protocol version that is not served, from 2026-07-28 on.

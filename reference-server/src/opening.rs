@@ -31,6 +31,14 @@ pub(crate) fn describes_itself(request: &Request) -> bool {
     request.param("_meta").is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some())
 }
 
+/// Whether the `_meta` of a request holds what it must from 2026-07-28 on.
+pub(crate) fn is_described(message: &Value) -> bool {
+    let meta = |name: &str| message.pointer("/params/_meta").and_then(|meta| meta.get(name));
+    meta(PROTOCOL_VERSION).is_some_and(Value::is_string)
+        && meta(CLIENT_CAPABILITIES).is_some_and(Value::is_object)
+        && meta(CLIENT_INFO).is_none_or(is_implementation)
+}
+
 /// Reads the `_meta` of a request that describes itself, and refuses it where a member is missing or ill-typed.
 pub(crate) fn stateless_context(settings: &Settings, request: &Request) -> Result<Context, Refusal> {
     let meta = request.param("_meta").and_then(Value::as_object);

@@ -42,6 +42,11 @@ impl Settings {
         }
     }
 
+    /// The same choices, for some of the revisions only.
+    pub fn only(&self, such: impl Fn(&Revision) -> bool) -> Self {
+        Self { revisions: self.revisions.iter().copied().filter(such).collect(), ..self.clone() }
+    }
+
     /// The newest revision that opens with `initialize`.
     pub fn newest_stateful(&self) -> Option<Revision> {
         self.revisions.iter().rev().find(|revision| !revision.is_stateless()).copied()

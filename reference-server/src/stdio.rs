@@ -6,10 +6,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::control::POLL;
+use crate::control::{Control, POLL};
+use crate::conversation::Conversation;
 use crate::edge::{Firings, Leave};
 use crate::lines::Lines;
-use crate::server::Server;
+use crate::server::{Server, prepare};
+use crate::store::Store;
 use crate::{Ending, Options};
 
 /// Bytes taken in one read.
@@ -18,6 +20,9 @@ const CHUNK: usize = 64 << 10;
 const WAITING: usize = 64 << 20;
 /// A client that has closed its end gets this long to take what is left.
 const FAREWELL: Duration = Duration::from_secs(10);
+
+/// There is one client, so whatever comes in has the same origin.
+const CLIENT: u64 = 0;
 
 /// Serves one client until it closes its end, with a fresh set of resources. Waits by tokio's clock only, and starts
 /// neither threads nor tasks, so that a test can run it on paused time.
@@ -42,12 +47,16 @@ where
     W: AsyncWrite + Unpin,
     L: AsyncWrite + Unpin,
 {
-    let mut server = Server::new(options, &firings, Instant::now());
+    let (edge, settings) = prepare(&options, &firings);
+    let mut store = Store::of(&settings);
+    let mut server = Server::new(Conversation::new(settings), edge, &store);
+    server.start(Instant::now());
+    let mut control = options.control.map(Control::open);
     let mut lines = Lines::default();
     let mut chunk = vec![0; CHUNK];
     let mut written = 0;
     let mut unflushed = false;
-    let mut next_poll = server.has_control().then(|| Instant::now() + POLL);
+    let mut next_poll = control.as_ref().map(|_| Instant::now() + POLL);
     loop {
         if let Some(code) = server.died() {
             return Ending::Died(code);
@@ -64,7 +73,7 @@ where
         let ready = release.is_some_and(|time| time <= now);
         let alarm = [due, next_poll, release.filter(|_| !ready)].into_iter().flatten().min();
         let front = server.outbox().front().filter(|_| ready);
-        let front = front.and_then(|(_, line)| line.get(written..)).unwrap_or_default();
+        let front = front.and_then(|(_, parcel)| parcel.line.get(written..)).unwrap_or_default();
         tokio::select! {
             biased;
             done = write_or_flush(&mut output, front), if ready || unflushed => match done {
@@ -72,7 +81,7 @@ where
                 Ok(count) if ready => {
                     written += count;
                     unflushed = true;
-                    if server.outbox().front().is_some_and(|(_, line)| written >= line.len()) {
+                    if server.outbox().front().is_some_and(|(_, parcel)| written >= parcel.line.len()) {
                         server.outbox().pop();
                         written = 0;
                     }
@@ -83,34 +92,35 @@ where
             read = input.read(&mut chunk), if waiting <= WAITING => match read {
                 Ok(count @ 1..) => {
                     for frame in lines.push(chunk.get(..count).unwrap_or_default()) {
-                        server.receive(frame, Instant::now());
+                        server.receive(&mut store, CLIENT, frame, Instant::now());
                     }
                 }
                 Ok(0) | Err(_) => break,
             },
             () = sleep_until(alarm.unwrap_or(now)), if alarm.is_some() => {
                 let now = Instant::now();
-                server.tick(now);
-                if next_poll.is_some_and(|time| time <= now) {
-                    server.poll_control(now);
+                server.tick(&store, now);
+                if let Some(control) = control.as_mut().filter(|_| next_poll.is_some_and(|time| time <= now)) {
+                    control.poll(&mut store);
+                    server.settle(&store, now);
                     next_poll = Some(now + POLL);
                 }
             }
         }
     }
     if let Some(frame) = lines.finish() {
-        server.receive(frame, Instant::now());
+        server.receive(&mut store, CLIENT, frame, Instant::now());
     }
-    match (server.died(), server.end(Instant::now())) {
+    match (server.died(), server.end(&store, Instant::now())) {
         (Some(code), _) | (None, Leave::Code(code)) => return Ending::Died(code),
         (None, Leave::Never) => std::future::pending().await,
         (None, Leave::After(_) | Leave::Writing(_)) => {}
     }
     // Whether all of it could be written or not: the client is gone.
     let _ = timeout(FAREWELL, async {
-        while let Some((time, line)) = server.outbox().pop() {
+        while let Some((time, parcel)) = server.outbox().pop() {
             sleep_until(time).await;
-            if output.write_all(line.get(written..).unwrap_or_default()).await.is_err() {
+            if output.write_all(parcel.line.get(written..).unwrap_or_default()).await.is_err() {
                 return;
             }
             written = 0;

@@ -1,12 +1,13 @@
 //! Which resources exist right now, what do they hold, and what changed? Knows nothing of messages or revisions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use iri_string::types::UriStr;
 
 use crate::catalogue::{BROKEN, Body, Entry, TEMPLATE_MIME, TEMPLATES, entries};
+use crate::settings::Settings;
 use crate::template;
 
 /// Something that clients may want to be told.
@@ -51,15 +52,25 @@ pub(crate) struct Store {
     /// How often each URI was touched.
     touched: HashMap<String, u32>,
     added: u32,
-    changes: Vec<Change>,
+    /// The latest changes, and how many there were before them.
+    changes: VecDeque<Change>,
+    forgotten: usize,
 }
+
+/// As many changes are remembered. Whoever follows them asks after each message, so none is missed.
+const REMEMBERED: usize = 1024;
 
 impl Store {
     pub fn new() -> Self {
-        Self { entries: entries(), touched: HashMap::new(), added: 0, changes: Vec::new() }
+        Self { entries: entries(), touched: HashMap::new(), added: 0, changes: VecDeque::new(), forgotten: 0 }
     }
 
-    pub fn empty() -> Self {
+    /// What a server of these choices starts with.
+    pub fn of(settings: &Settings) -> Self {
+        if settings.empty { Self::empty() } else { Self::new() }
+    }
+
+    fn empty() -> Self {
         Self { entries: Vec::new(), ..Self::new() }
     }
 
@@ -145,7 +156,7 @@ impl Store {
         }
         for uri in uris {
             *self.touched.entry(uri.clone()).or_default() += 1;
-            self.changes.push(Change::Updated(uri));
+            self.changed(Change::Updated(uri));
         }
         Ok(())
     }
@@ -167,8 +178,8 @@ impl Store {
             uri: uri.clone(),
         });
         let folder = self.folder_of(&uri).map(|folder| Change::Updated(folder.uri.clone()));
-        self.changes.extend(folder);
-        self.changes.push(Change::List);
+        folder.into_iter().for_each(|folder| self.changed(folder));
+        self.changed(Change::List);
         Ok(Some(uri))
     }
 
@@ -177,14 +188,27 @@ impl Store {
         let place = self.entries.iter().position(|entry| entry.uri == uri).ok_or(Absence::Unknown)?;
         self.entries.remove(place);
         let folder = self.folder_of(uri).map(|folder| Change::Updated(folder.uri.clone()));
-        self.changes.extend(folder);
-        self.changes.push(Change::List);
+        folder.into_iter().for_each(|folder| self.changed(folder));
+        self.changed(Change::List);
         Ok(())
     }
 
-    /// What changed since this was asked last, oldest first.
-    pub fn take_changes(&mut self) -> Vec<Change> {
-        std::mem::take(&mut self.changes)
+    /// How many changes there were so far.
+    pub fn change_count(&self) -> usize {
+        self.forgotten + self.changes.len()
+    }
+
+    /// The changes after the first `seen`, oldest first.
+    pub fn changes_after(&self, seen: usize) -> Vec<Change> {
+        self.changes.iter().skip(seen.saturating_sub(self.forgotten)).cloned().collect()
+    }
+
+    fn changed(&mut self, change: Change) {
+        self.changes.push_back(change);
+        if self.changes.len() > REMEMBERED {
+            self.changes.pop_front();
+            self.forgotten += 1;
+        }
     }
 
     fn content(&self, entry: &Entry) -> Content {
@@ -253,7 +277,7 @@ mod tests {
             let before = store.read(uri).unwrap();
             store.touch(uri).unwrap();
             assert_ne!(store.read(uri).unwrap(), before, "{uri}");
-            assert!(store.take_changes().contains(&Change::Updated(uri.to_owned())));
+            assert!(store.changes_after(0).contains(&Change::Updated(uri.to_owned())));
         }
     }
 
@@ -263,9 +287,9 @@ mod tests {
         let uri = store.add(None).unwrap().unwrap();
         assert_ne!(store.add(None).unwrap().unwrap(), uri);
         assert_eq!(store.add(Some(&uri)), Ok(None));
-        store.take_changes();
+        let before = store.change_count();
         assert_eq!(store.remove(&uri), Ok(()));
-        assert_eq!(store.take_changes(), [Change::List]);
+        assert_eq!(store.changes_after(before), [Change::List]);
         assert_eq!(store.read(&uri), Err(Absence::Unknown));
     }
 }
