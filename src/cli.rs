@@ -1,5 +1,6 @@
 //! What can be asked on the command line? Arguments and their help; `command/` does what they say.
 
+use crate::record::Transport;
 use crate::revision::Revision;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -84,6 +85,15 @@ pub struct CheckArguments {
     /// Failures and the summary only
     #[arg(short, long)]
     pub quiet: bool,
+    /// A server over HTTP: its MCP endpoint. With a command, that is started first, and `${port}` in both is a free port
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Goes with every request over HTTP: `'Authorization: Bearer ...'`; may be given several times
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    pub headers: Vec<String>,
+    /// Which server of the profile, where it names one for each
+    #[arg(long, value_name = "TRANSPORT", value_parser = transport)]
+    pub transport: Option<Transport>,
     /// The server to judge, as a command line after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub target: Vec<std::ffi::OsString>,
@@ -184,6 +194,11 @@ fn revisions(text: &str) -> Result<RevisionChoice, String> {
             .map(RevisionChoice::One)
             .map_err(|error: crate::revision::UnknownRevision| format!("{error}, nor `auto` or `all`")),
     }
+}
+
+fn transport(text: &str) -> Result<Transport, String> {
+    let found = Transport::ALL.into_iter().find(|transport| transport.as_str() == text);
+    found.ok_or_else(|| "neither `stdio` nor `http`".to_owned())
 }
 
 /// A duration that leaves time for something: with none, a server that does nothing wrong would fail.

@@ -2,7 +2,9 @@
 //! for signs of life and for change notifications. Nothing else in the driver asks which revision it speaks.
 
 use crate::revision::{Era, Revision};
-use crate::wire::{Json, Object, json};
+use crate::wire::{Json, Message, Object, json};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 /// The driver's own name in `clientInfo`.
 const CLIENT_NAME: &str = "mcp-litmus";
@@ -26,6 +28,37 @@ impl Dialect {
 
     pub fn is_stateless(self) -> bool {
         self.revision.era() == Era::Stateless
+    }
+
+    /// Over HTTP: whether requests name the revision in a header once it is agreed on.
+    pub fn names_itself_in_headers(self) -> bool {
+        self.revision >= Revision::R2025_06_18
+    }
+
+    /// Over HTTP: the headers that repeat what a message says, so that it can be routed by them. Only the stateless era
+    /// has such. What the message does not say, the header does not either, but for the revision.
+    pub fn mirrored(self, message: Option<&Message>) -> Vec<(&'static str, String)> {
+        if !self.is_stateless() {
+            return Vec::new();
+        }
+        let (method, params) = match message {
+            Some(Message::Request { method, params, .. } | Message::Notification { method, params }) => {
+                (Some(method.as_str()), params.as_ref())
+            }
+            _ => (None, None),
+        };
+        let text = |pointer: &str| params.and_then(|params| params.pointer(pointer)?.as_str());
+        let version =
+            text("/_meta/io.modelcontextprotocol~1protocolVersion").unwrap_or(self.revision.as_str());
+        let mut headers = vec![("mcp-protocol-version", header_value(version))];
+        headers.extend(method.map(|method| ("mcp-method", header_value(method))));
+        let name = match method {
+            Some("resources/read") => text("/uri"),
+            Some("tools/call" | "prompts/get") => text("/name"),
+            _ => None,
+        };
+        headers.extend(name.map(|name| ("mcp-name", header_value(name))));
+        headers
     }
 
     /// The params of `initialize`, declaring no capability: whatever a server then asks of us is a breach
@@ -91,6 +124,17 @@ impl Dialect {
     }
 }
 
+/// A text as the value of a header: as it is where that is safe, and otherwise in Base64 between two marks.
+pub fn header_value(text: &str) -> String {
+    let is_safe = text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
+    let is_padded = text.trim_matches([' ', '\t']) != text;
+    let looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
+    if is_safe && !is_padded && !looks_encoded {
+        return text.to_owned();
+    }
+    format!("=?base64?{}?=", STANDARD.encode(text))
+}
+
 fn client_info() -> Json {
     json!({ "name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION") })
 }
@@ -106,6 +150,30 @@ mod tests {
         assert_eq!(params.pointer("/_meta/progressToken").and_then(Json::as_i64), Some(1));
         assert_eq!(params.get("_meta").and_then(|meta| meta.get(META_VERSION)?.as_str()), Some("2026-07-28"));
         assert!(dialect.params(None).is_some());
+    }
+
+    #[test]
+    fn headers_repeat_what_the_message_says() {
+        let dialect = Dialect::new(Revision::R2026_07_28);
+        let params = dialect.params(Some(json!({"uri": "a:é"})));
+        let message = Message::Request { id: None, method: "resources/read".to_owned(), params };
+        let headers = dialect.mirrored(Some(&message));
+        let expected = [
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "resources/read"),
+            ("mcp-name", "=?base64?YTrDqQ==?="),
+        ];
+        assert_eq!(headers, expected.map(|(name, value)| (name, value.to_owned())));
+        assert_eq!(dialect.mirrored(None), [("mcp-protocol-version", "2026-07-28".to_owned())]);
+        assert!(Dialect::new(Revision::R2025_11_25).mirrored(Some(&message)).is_empty());
+    }
+
+    #[test]
+    fn what_a_header_cannot_hold_is_encoded() {
+        assert_eq!(header_value("a:b c"), "a:b c");
+        assert_eq!(header_value(" a"), "=?base64?IGE=?=");
+        assert_eq!(header_value("=?base64?literal?="), "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=");
+        assert_eq!(header_value("line1\nline2"), "=?base64?bGluZTEKbGluZTI=?=");
     }
 
     #[test]

@@ -63,6 +63,15 @@ impl Masks {
         self.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     }
 
+    /// The value of a header that proves who asks: whole, and its last word, which is the secret of `Bearer ...`.
+    pub fn add_header(&mut self, value: &str) {
+        let value = value.trim();
+        self.add(value);
+        if let Some((_, last)) = value.rsplit_once(' ') {
+            self.add(last);
+        }
+    }
+
     /// The text with every secret masked, and how many were.
     pub fn apply<'t>(&self, text: &'t str) -> (Cow<'t, str>, usize) {
         let found = self.find(text.as_bytes());

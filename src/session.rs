@@ -16,9 +16,12 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
+pub mod http;
 mod pump;
 mod state;
 
+use http::Exchanges;
+pub use http::Refusal;
 use pump::Pump;
 use state::Shared;
 pub use state::{Arrival, State};
@@ -82,6 +85,8 @@ pub enum Reply {
     },
     /// The server runs, and did not answer within this time.
     Silence(Duration),
+    /// HTTP's own answer, with no message in it.
+    Refused(Refusal),
     /// Nothing more can come.
     Gone(Gone),
 }
@@ -93,6 +98,8 @@ pub enum Gone {
     OutputClosed,
     InputStuck,
     Flooded,
+    /// Nobody listens where the server was.
+    Unreachable(String),
 }
 
 impl std::fmt::Display for Gone {
@@ -100,6 +107,7 @@ impl std::fmt::Display for Gone {
         match self {
             Self::Exited(exit) => write!(f, "the server {exit}"),
             Self::OutputClosed => f.write_str("the server closed its output"),
+            Self::Unreachable(reason) => write!(f, "the server can no longer be reached ({reason})"),
             Self::InputStuck => f.write_str("the server does not read its input"),
             Self::Flooded => f.write_str("the server wrote more than is kept of a conversation"),
         }
@@ -115,6 +123,8 @@ impl Session {
             exit: None,
             output_ended: false,
             input_broken: None,
+            http: peer.target.clone().map(Exchanges::new),
+            unreachable: None,
             flooded: false,
             ended: false,
             set_up: false,
@@ -126,7 +136,7 @@ impl Session {
             case: None,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Notify::new() });
-        let Peer { input, output } = peer;
+        let Peer { input, output, .. } = peer;
         let pump = Pump {
             shared: shared.clone(),
             input: input.clone(),
@@ -182,6 +192,12 @@ impl Session {
     /// Writes exactly these bytes. `frames` are what is recorded: the lines without their ending.
     pub async fn write(&self, bytes: Vec<u8>, frames: &[&[u8]], deliberate: bool) -> Result<u64, Gone> {
         let mut sequence = 0;
+        if self.is_http() {
+            for frame in frames {
+                sequence = self.post(frame, deliberate).await?;
+            }
+            return Ok(sequence);
+        }
         {
             let mut state = self.state();
             if let Some(gone) = state.gone_for_writing() {
@@ -240,7 +256,12 @@ impl Session {
     /// For the answer to an ordinary request. As long as nothing has come from the server it may still be starting:
     /// without a handshake, the first request is what waits for that.
     pub fn request_limit(&self) -> Duration {
-        let heard = self.state().transcript.entries.iter().any(|entry| entry.channel == Channel::Stdout);
+        let heard = self
+            .state()
+            .transcript
+            .entries
+            .iter()
+            .any(|entry| matches!(entry.channel, Channel::Stdout | Channel::Response));
         if heard { self.bounds.request } else { self.bounds.request.max(self.bounds.start) }
     }
 
@@ -252,11 +273,22 @@ impl Session {
         self.send(&message, false).await
     }
 
+    /// Tells that the answer to a request is no longer wanted, as the revision and the transport have it.
+    pub async fn cancel(&self, ticket: &Ticket) -> Result<(), Gone> {
+        if self.dialect.is_stateless() && self.is_http() {
+            return self.abandon(ticket.sequence).await;
+        }
+        let params = json!({ "requestId": &ticket.id });
+        self.notify("notifications/cancelled", Some(params)).await.map(|_| ())
+    }
+
     /// Waits for the answer to a request, by id and type.
     pub async fn answer(&self, ticket: &Ticket, limit: Duration) -> Reply {
         let found = self
             .wait(limit, |state| {
-                state.answer_to(&ticket.id, ticket.sequence).or_else(|| state.gone().map(Reply::Gone))
+                let answer = state.answer_to(&ticket.id, ticket.sequence);
+                let refused = || state.refusal(ticket.sequence).map(Reply::Refused);
+                answer.or_else(|| state.gone().map(Reply::Gone)).or_else(refused)
             })
             .await;
         found.unwrap_or(Reply::Silence(limit))
@@ -267,7 +299,12 @@ impl Session {
         self.call(self.dialect.liveness_method(), None).await
     }
 
+    /// Closes the server's input. Over HTTP there is none: the session is given back instead, if one was begun.
     pub async fn end_input(&self) -> Result<(), Gone> {
+        if self.is_http() {
+            self.leave().await;
+            return self.hand_over(Outgoing::EndInput).await;
+        }
         {
             let mut state = self.state();
             if state.transcript.entries.iter().any(|entry| entry.channel == Channel::EndOfInput) {

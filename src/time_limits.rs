@@ -37,6 +37,9 @@ pub const LAST_GRACE: Duration = Duration::from_secs(1);
 /// For the rest of the output once the process has been told to go.
 pub const DRAIN: Duration = Duration::from_secs(2);
 
+/// For a connection to an HTTP server: longer than what a lost packet costs.
+pub const CONNECT: Duration = Duration::from_secs(10);
+
 /// For a hook of the profile that runs a command.
 pub const HOOK: Duration = Duration::from_secs(30);
 

@@ -35,8 +35,11 @@ pub struct Entry {
     /// Since the conversation began.
     pub at: Duration,
     pub channel: Channel,
-    /// stdin and stdout: one frame without its line ending. stderr: a piece as it came. exit: empty.
+    /// stdin and stdout: one frame without its line ending. stderr and body: a piece as it came. request and response:
+    /// the head, a line a header. exit: empty.
     pub bytes: Vec<u8>,
+    /// Over HTTP: the exchange that it belongs to, counted from 1.
+    pub exchange: Option<u64>,
     /// What a frame's bytes do not show.
     pub ending: Ending,
     /// The case on whose behalf it was sent, or during which it came.
@@ -49,11 +52,19 @@ pub struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Channel {
-    /// From us to the server.
+    /// From us to the server: over HTTP the body of a request.
     Stdin,
-    /// From the server to us.
+    /// From the server to us: over HTTP a message out of the body of a response.
     Stdout,
     Stderr,
+    /// The head of our request over HTTP. The user's own headers are left out.
+    Request,
+    /// The head of a response.
+    Response,
+    /// A piece of a response's body that is not one JSON text: of an event stream, or of something else.
+    Body,
+    /// An exchange has ended; why, if there is more to say than that it was whole.
+    Closed,
     /// We closed the server's input.
     EndOfInput,
     /// The server closed its output.
@@ -111,7 +122,10 @@ impl Transcript {
     pub fn excerpt(&self, sequence: u64) -> Option<Excerpt> {
         let at = self.entries.binary_search_by_key(&sequence, |entry| entry.sequence).ok()?;
         let entry = &self.entries[at];
-        let direction = if entry.channel == Channel::Stdin { Direction::Sent } else { Direction::Got };
+        let direction = match entry.channel {
+            Channel::Stdin | Channel::Request => Direction::Sent,
+            _ => Direction::Got,
+        };
         Some(Excerpt::new(direction, &entry.bytes))
     }
 

@@ -6,14 +6,15 @@ use crate::case::source::Problem;
 use crate::cli::{CheckArguments, Colour, Level, RevisionChoice};
 use crate::mask::Masks;
 use crate::peer::Launcher;
-use crate::profile::{self, Profile};
-use crate::record::Record;
+use crate::profile::{self, HttpServer, Profile};
+use crate::record::{Record, Transport};
 use crate::report::{self, console, json, junit};
 use crate::revision::Revision;
 use crate::run::outcome::Asked;
 use crate::run::sources::Sources;
 use crate::run::{Cut, Settings, Suite, Wanted, check};
 use crate::session::Bounds;
+use crate::time_limits;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use reference_server::{Firings, Options};
 use std::fs::File;
@@ -51,8 +52,11 @@ fn attempt(arguments: &CheckArguments) -> Result<u8, String> {
         return Ok(0);
     }
     let profile = profile(arguments.profile.as_deref())?;
-    let masks = profile.masks();
-    let target = Target::choose(arguments, &profile);
+    let mut masks = profile.masks();
+    for (_, value) in arguments.headers.iter().filter_map(|header| header.split_once(':')) {
+        masks.add_header(value);
+    }
+    let target = Target::choose(arguments, &profile)?;
     let mut reports = Reports::create(arguments)?;
     let record = judge(arguments, suite, profile, target, &masks)?;
     let record = report::masked(&record, &masks);
@@ -91,32 +95,115 @@ struct Target {
 }
 
 impl Target {
-    fn choose(arguments: &CheckArguments, profile: &Profile) -> Self {
-        let mut words = arguments.target.iter().cloned();
-        let given = words.next().map(|program| profile.launcher_of(program, words.collect()));
-        let is_given = given.is_some();
+    fn choose(arguments: &CheckArguments, profile: &Profile) -> Result<Self, String> {
         let mut again = Vec::new();
         if arguments.seed != 0 {
             again.push(format!("--seed {}", arguments.seed));
         }
+        if let Some(file) = &arguments.profile {
+            again.push(format!("--profile {}", quoted(&file.to_string_lossy())));
+        }
+        if let Some(server) = over_http(arguments, profile)? {
+            return Self::over_http(arguments, profile, &server, again);
+        }
+        let mut words = arguments.target.iter().cloned();
+        let given = words.next().map(|program| profile.launcher_of(program, words.collect()));
+        let is_given = given.is_some();
         let Some(launcher) = given.or_else(|| profile.launcher()) else {
-            return Self {
+            return Ok(Self {
                 launcher: bundled::launcher(Options::default(), Firings::default()),
                 label: bundled::LABEL.to_owned(),
                 arguments: again.join(" "),
                 in_process: true,
-            };
+            });
         };
-        let line: Vec<String> = launcher.command_line().iter().map(|word| quoted(word)).collect();
-        let label = line.join(" ");
-        if let Some(file) = &arguments.profile {
-            again.push(format!("--profile {}", quoted(&file.to_string_lossy())));
-        }
+        let label = line_of(&launcher.command_line());
         if is_given {
             again.push(format!("-- {label}"));
         }
-        Self { launcher: Arc::new(launcher), label, arguments: again.join(" "), in_process: false }
+        Ok(Self { launcher: Arc::new(launcher), label, arguments: again.join(" "), in_process: false })
     }
+
+    fn over_http(
+        arguments: &CheckArguments,
+        profile: &Profile,
+        server: &HttpServer,
+        mut again: Vec<String>,
+    ) -> Result<Self, String> {
+        let limit = arguments.start_timeout.unwrap_or(time_limits::START);
+        let launcher = profile.http_launcher(server, limit).map_err(|error| error.to_string())?;
+        let url = server.shown_url();
+        if let Some(url) = &arguments.url {
+            again.push(format!("--url {}", quoted(url)));
+        } else if arguments.transport.is_some() {
+            again.push("--transport http".to_owned());
+        }
+        // What proves who asks is not to be repeated in a report.
+        let names = arguments.headers.iter().filter_map(|header| header.split_once(':'));
+        again.extend(names.map(|(name, _)| format!("--header {}", quoted(&format!("{name}: ...")))));
+        let label = match &server.command {
+            Some(words) => {
+                format!("{} at {url}", line_of(&profile.launcher_for(words.clone()).command_line()))
+            }
+            None => url,
+        };
+        if !arguments.target.is_empty() {
+            let words: Vec<String> =
+                arguments.target.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            again.push(format!("-- {}", line_of(&words)));
+        }
+        Ok(Self { launcher, label, arguments: again.join(" "), in_process: false })
+    }
+}
+
+/// The server over HTTP, where the arguments or the profile mean one.
+fn over_http(arguments: &CheckArguments, profile: &Profile) -> Result<Option<HttpServer>, String> {
+    let of_profile = profile.http.clone();
+    let chosen = match (&arguments.url, arguments.transport) {
+        (Some(_), Some(Transport::Stdio)) => {
+            return Err("`--url` means HTTP: leave `--transport stdio` out".to_owned());
+        }
+        (Some(url), _) => {
+            let words: Option<Vec<&str>> = arguments.target.iter().map(|word| word.to_str()).collect();
+            let words = words.ok_or("the words of the command must be UTF-8 beside `--url`")?;
+            Some(HttpServer::given(url, &words).map_err(|error| error.to_string())?)
+        }
+        (None, Some(Transport::Http)) if !arguments.target.is_empty() => {
+            return Err(
+                "say where the command listens: `--url 'http://127.0.0.1:${port}/mcp' -- COMMAND '${port}'`"
+                    .to_owned(),
+            );
+        }
+        (None, Some(Transport::Http)) => Some(
+            of_profile
+                .clone()
+                .ok_or("the profile has no `http`; give `--url URL`, or add `http: { url: URL }`")?,
+        ),
+        (None, None) if arguments.target.is_empty() && profile.stdio.is_none() => of_profile.clone(),
+        (None, _) => None,
+    };
+    let Some(mut server) = chosen else {
+        return if arguments.headers.is_empty() {
+            Ok(None)
+        } else {
+            Err("`--header` goes with HTTP: give `--url` too".to_owned())
+        };
+    };
+    if let (Some(_), Some(known)) = (&arguments.url, of_profile) {
+        server.headers = known.headers;
+    }
+    for header in &arguments.headers {
+        let (name, value) = header
+            .split_once(':')
+            .ok_or_else(|| format!("`{header}` is no header: write `--header 'Name: value'`"))?;
+        server.headers.push((name.trim().to_owned(), value.trim().to_owned()));
+    }
+    Ok(Some(server))
+}
+
+/// A command line as a POSIX shell takes it.
+fn line_of(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// The profile that was named, else the one in the working directory, where there is one.

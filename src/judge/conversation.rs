@@ -77,7 +77,9 @@ pub fn walk(transcript: &Transcript, patience: Patience, mut meet: impl FnMut(&O
             Channel::EndOfInput => conversation.input_ended = true,
             Channel::EndOfOutput => conversation.output_ended_early |= !conversation.input_ended,
             Channel::Exit => conversation.take_exit(entry),
-            Channel::Stderr => {}
+            Channel::Response => conversation.take_status(entry),
+            Channel::Closed => conversation.requests.close(entry),
+            Channel::Stderr | Channel::Request | Channel::Body => {}
         }
         conversation.last = entry.at;
     }
@@ -158,6 +160,11 @@ impl Conversation {
         self.requests.ask(entry, id, method, params, early);
     }
 
+    fn take_status(&mut self, entry: &Entry) {
+        self.first_heard.get_or_insert(entry.at);
+        self.requests.meet_status(entry.exchange, status_of(entry));
+    }
+
     fn take_line(&mut self, entry: &Entry, meet: &mut impl FnMut(&Observed<'_>)) {
         self.unfinished_line |= entry.ending == Ending::Unfinished;
         let blank = entry.bytes.iter().all(u8::is_ascii_whitespace);
@@ -193,24 +200,25 @@ impl Conversation {
         }
         for reading in messages_of(whole, &entry.bytes) {
             if let (Some(message), Some(json)) = (reading.message, reading.json) {
-                self.take_message(entry.sequence, &message, &json, meet);
+                self.take_message(entry, &message, &json, meet);
             }
         }
     }
 
     fn take_message(
         &mut self,
-        got: u64,
+        entry: &Entry,
         message: &Message,
         whole: &Json,
         meet: &mut impl FnMut(&Observed<'_>),
     ) {
+        let got = entry.sequence;
         let mut facts = Object::new();
         facts.push("kind", message.kind());
         facts.push("method", message.method());
         facts.push("opened", self.opened);
         facts.push("initialized", self.initialized);
-        let answered = self.requests.account(message, whole, &mut facts);
+        let answered = self.requests.account(message, whole, entry.exchange, &mut facts);
         facts.push("after_deliberate", self.is_after_deliberate(answered));
         match message {
             Message::Notification { method, params } => self.note(method, params.as_ref(), &mut facts),
@@ -360,26 +368,28 @@ impl Conversation {
         };
         for asked in self.requests.iter() {
             let unanswered = !asked.answered() && asked.mistyped == 0;
+            // HTTP says when no answer will come any more.
+            let waited = |waited| waited || asked.closed;
             let unread = self.unread.is_some_and(|unread| unread > asked.sequence);
-            let waited = match self.first_heard {
+            let is_late = match self.first_heard {
                 Some(first) => self.last.saturating_sub(asked.at.max(first)) >= patience.request,
                 None => self.last.saturating_sub(asked.at) >= patience.request.max(patience.start),
             };
             let value = json!({
-                "method": asked.method.as_str(),
-                "id": asked.id.to_string(),
-                "answers": asked.results + asked.errors,
-                "results": asked.results,
-                "errors": asked.errors,
-                "mistyped": asked.mistyped,
-                "deliberate": asked.deliberate,
-                "cancelled": asked.cancelled,
-                "acknowledged": asked.acknowledged,
-                "stopped": self.input_ended && self.exit.is_some_and(|exit| !exit.by_us),
-                "early": asked.early,
-                "silent": unanswered && waited && !self.died && !unread,
-                "died": unanswered && self.died,
-            });
+                           "method": asked.method.as_str(),
+                           "id": asked.id.to_string(),
+                           "answers": asked.results + asked.errors,
+                           "results": asked.results,
+                           "errors": asked.errors,
+                           "mistyped": asked.mistyped,
+                           "deliberate": asked.deliberate,
+                           "cancelled": asked.cancelled,
+                           "acknowledged": asked.acknowledged,
+                           "stopped": self.input_ended && self.exit.is_some_and(|exit| !exit.by_us),
+                           "early": asked.early,
+            "silent": unanswered && waited(is_late) && !self.died && !unread,
+                           "died": unanswered && self.died,
+                       });
             meet_end(Kind::Exchange, Some(asked.method.as_str()), &value, Some(asked));
         }
         let heard: Object =
@@ -411,6 +421,12 @@ pub(super) fn messages_of(whole: Reading, bytes: &[u8]) -> Vec<Reading> {
         Some(Json::Array(_)) => wire::read_batch(bytes, &Limits::default()),
         _ => vec![whole],
     }
+}
+
+/// The status of a response, from its head.
+pub(super) fn status_of(head: &Entry) -> Option<u16> {
+    let first = head.bytes.split(|byte| *byte == b'\n').next()?;
+    std::str::from_utf8(first).ok()?.parse().ok()
 }
 
 fn ending_name(ending: Ending) -> &'static str {

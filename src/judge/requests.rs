@@ -21,6 +21,12 @@ pub(super) struct Asked {
     pub errors: usize,
     pub mistyped: usize,
     pub cancelled: bool,
+    /// Over HTTP: the exchange that carries it.
+    pub exchange: Option<u64>,
+    /// The status of the response.
+    pub status: Option<u16>,
+    /// The response came whole, and should have held the answer.
+    pub closed: bool,
     /// The newest value of progress that was reported for it.
     pub progress: Option<Number>,
     /// For a listen request: acknowledged.
@@ -84,6 +90,9 @@ impl Requests {
             errors: 0,
             mistyped: 0,
             cancelled: false,
+            exchange: entry.exchange,
+            status: None,
+            closed: false,
             acknowledged: false,
             tag_seen: false,
         });
@@ -104,6 +113,24 @@ impl Requests {
         }
     }
 
+    /// Over HTTP a response has begun.
+    pub fn meet_status(&mut self, exchange: Option<u64>, status: Option<u16>) {
+        if let Some(asked) = self.asked.iter_mut().rev().find(|asked| asked.exchange == exchange) {
+            asked.status = status;
+        }
+    }
+
+    /// Over HTTP an exchange has ended.
+    pub fn close(&mut self, entry: &Entry) {
+        let abandoned = entry.bytes == b"abandoned";
+        let carried = self.asked.iter_mut().rev().find(|asked| asked.exchange == entry.exchange);
+        if let Some(asked) = carried {
+            asked.cancelled |= abandoned;
+            // The old transport accepts a request with 202, and answers elsewhere.
+            asked.closed = !abandoned && entry.bytes.is_empty() && asked.status == Some(200);
+        }
+    }
+
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Asked> {
         self.asked.iter()
     }
@@ -119,12 +146,26 @@ impl Requests {
     }
 
     /// Which of our requests does it answer? Counts it there.
-    pub fn account(&mut self, message: &Message, whole: &Json, facts: &mut Object) -> Option<usize> {
+    ///
+    /// Where it came over HTTP in a response whose status says that the request failed, it needs no id.
+    pub fn account(
+        &mut self,
+        message: &Message,
+        whole: &Json,
+        exchange: Option<u64>,
+        facts: &mut Object,
+    ) -> Option<usize> {
         if !message.is_response() {
             return None;
         }
         let id = message.id();
-        let exact = id.and_then(|id| self.asked.iter().rposition(|asked| asked.id == *id));
+        let refused =
+            |asked: &Asked| asked.exchange == exchange && asked.status.is_some_and(|status| status >= 400);
+        let exact = match (id, exchange) {
+            (Some(id), _) => self.asked.iter().rposition(|asked| asked.id == *id),
+            (None, Some(_)) => self.asked.iter().rposition(refused),
+            (None, None) => None,
+        };
         let alike = |id: &Id| self.asked.iter().rposition(|asked| spelled_alike(&asked.id, id));
         let loose = id.filter(|_| exact.is_none()).and_then(alike);
         let address = match (exact, id) {

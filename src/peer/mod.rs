@@ -1,7 +1,7 @@
 //! Where do bytes go, and where do they come from? A peer is one running server: bytes in, bytes out.
 //!
-//! A peer knows nothing of MCP. It is a pair of channels, so that a process, a pipe in memory and (later) an
-//! HTTP endpoint look alike to the session; a [`Launcher`] starts a fresh one as often as it is asked.
+//! A peer knows nothing of MCP. It is a pair of channels, so that a process, a pipe in memory and an HTTP endpoint look
+//! alike to the session; a [`Launcher`] starts a fresh one as often as it is asked.
 
 use crate::record::Transport;
 use crate::transcript::Exit;
@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use tokio::sync::mpsc;
 
+pub mod http;
 pub mod memory;
 mod process;
 mod pump;
@@ -22,6 +23,8 @@ pub struct Peer {
     pub input: mpsc::Sender<Outgoing>,
     /// Bounded: what is not taken makes the server wait.
     pub output: mpsc::Receiver<Incoming>,
+    /// The path and query of its endpoint, where it speaks HTTP: then it takes exchanges, and no bytes.
+    pub target: Option<String>,
 }
 
 /// What the driver does to a server.
@@ -29,11 +32,43 @@ pub struct Peer {
 pub enum Outgoing {
     /// Exactly these bytes, in one write.
     Bytes(Vec<u8>),
+    /// A request over HTTP.
+    Exchange(Exchange),
+    /// Closes the connection of an exchange, if it is still open.
+    Abandon(u64),
     EndInput,
     /// Asks the process to end (SIGTERM); a peer without a process treats it as `Kill`.
     Terminate,
     /// Ends it, with everything it started.
     Kill,
+}
+
+/// A request over HTTP, as it is to go out.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    /// Names it in what comes back.
+    pub number: u64,
+    pub method: String,
+    /// The path and query.
+    pub target: String,
+    /// In this order; a name may stand twice.
+    pub headers: Vec<(String, Vec<u8>)>,
+    pub body: Option<Vec<u8>>,
+}
+
+/// How an exchange ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Closing {
+    /// The response came, whole.
+    Complete,
+    /// We closed the connection.
+    Abandoned,
+    /// Nobody answered the call.
+    Unreachable(String),
+    /// The connection broke before the response was whole.
+    Broken(String),
+    /// It cannot be put into HTTP.
+    Unsendable(String),
 }
 
 /// What comes from a server.
@@ -43,6 +78,22 @@ pub enum Incoming {
     Output(Vec<u8>),
     Stderr(Vec<u8>),
     OutputEnded,
+    /// The beginning of a response over HTTP: status and headers, the names in lower case.
+    Head {
+        exchange: u64,
+        status: u16,
+        headers: Vec<(String, Vec<u8>)>,
+    },
+    /// A piece of a response's body, cut anywhere.
+    Body {
+        exchange: u64,
+        bytes: Vec<u8>,
+    },
+    /// The last of an exchange.
+    Closed {
+        exchange: u64,
+        closing: Closing,
+    },
     /// Its input is closed or broken: what was written since is lost.
     InputBroken(String),
     /// The last thing a peer says.
@@ -66,4 +117,6 @@ pub enum LaunchError {
     NotExecutable { program: String, reason: String },
     #[error("`{program}` could not be started: {reason}")]
     Failed { program: String, reason: String },
+    #[error("nobody answers at {address}: {reason}")]
+    Unreachable { address: String, reason: String },
 }

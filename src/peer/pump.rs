@@ -59,7 +59,7 @@ where
     let (input, orders) = mpsc::channel(1);
     let (events, output) = mpsc::channel(INCOMING);
     tokio::spawn(supervise(streams, body, orders, events));
-    Peer { input, output }
+    Peer { input, output, target: None }
 }
 
 async fn supervise<I, O, E>(
@@ -125,7 +125,8 @@ async fn attend(
                     queued += bytes.len();
                     queue.push_back(bytes);
                 }
-                Some(Outgoing::Bytes(_)) => {}
+                // These streams carry no HTTP.
+                Some(Outgoing::Bytes(_) | Outgoing::Exchange(_) | Outgoing::Abandon(_)) => {}
                 Some(Outgoing::EndInput) => input_ended = true,
                 Some(Outgoing::Terminate) => body.terminate(),
                 Some(Outgoing::Kill) => body.kill(),

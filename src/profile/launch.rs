@@ -52,6 +52,7 @@ impl ProfileLauncher {
     pub fn command_line(&self) -> Vec<String> {
         let mut names = Bindings::new();
         names.set("nonce", "${nonce}");
+        names.set("port", "${port}");
         match &self.words {
             Words::Given(program, arguments) => std::iter::once(program)
                 .chain(arguments)
@@ -65,9 +66,17 @@ impl ProfileLauncher {
 
     /// The launcher of the next process.
     fn next(&self) -> Result<StdioLauncher, Unresolved> {
+        self.next_on(None)
+    }
+
+    /// As [`ProfileLauncher::next`], where the server is to listen on a port.
+    pub(super) fn next_on(&self, port: Option<u16>) -> Result<StdioLauncher, Unresolved> {
         let start = self.starts.fetch_add(1, Ordering::Relaxed) + 1;
         let mut names = Bindings::new();
         names.set("nonce", format!("{}-{start}", std::process::id()));
+        if let Some(port) = port {
+            names.set("port", port.to_string());
+        }
         let (program, arguments) = match &self.words {
             Words::Given(program, arguments) => (program.clone(), arguments.clone()),
             Words::Profile(words) => {

@@ -1,7 +1,7 @@
 //! How does `litmus.yaml` become a profile? Every problem of the file is reported, with its place.
 
 use super::text::Surroundings;
-use super::{Hook, Profile};
+use super::{Hook, HttpServer, Profile};
 use crate::case::language::{Key, Shape};
 use crate::case::load::{Reader, read, would_fit};
 use crate::case::model::Template;
@@ -14,6 +14,7 @@ use std::path::Path;
 /// The keys of `litmus.yaml`.
 pub const PROFILE: &[Key] = &[
     key("stdio", Shape::List(&Shape::TextTemplate), "The command line of a stdio server, word by word"),
+    key("http", Shape::Map(HTTP), "The same or another server over HTTP"),
     key("env", Shape::Bag, "Environment variables of the server"),
     key("cwd", Shape::Text, "Where the server runs, seen from this file"),
     key("instances", Shape::Whole, "So many processes of the server may run at once"),
@@ -28,6 +29,18 @@ pub const PROFILE: &[Key] = &[
     key("variables", Shape::Bag, "Values of template variables, by name"),
     key("patience", Shape::Duration, "How long a notification may take to follow a change"),
     key("stimuli", Shape::Map(STIMULI), "Ways to make the server change"),
+];
+
+/// Of `http`.
+pub const HTTP: &[Key] = &[
+    Key {
+        name: "url",
+        shape: Shape::TextTemplate,
+        required: true,
+        doc: "Where it listens; `${port}` is a free port",
+    },
+    key("command", Shape::List(&Shape::TextTemplate), "Starts it, word by word; without it, it runs already"),
+    key("headers", Shape::Bag, "What every request carries, to prove who asks for instance"),
 ];
 
 /// Of `stimuli`.
@@ -100,6 +113,8 @@ struct Loader<'r, 's, 'a, 'v> {
 /// Names that are known when a server starts, or a hook that knows no resource is pulled.
 const NONCE: &[&str] = &["nonce"];
 const URI_AND_NONCE: &[&str] = &["uri", "nonce"];
+const PORT: &[&str] = &["port"];
+const PORT_AND_NONCE: &[&str] = &["port", "nonce"];
 
 impl Loader<'_, '_, '_, '_> {
     /// `None` only where the file is no map; what is wrong within it is among the problems.
@@ -108,6 +123,9 @@ impl Loader<'_, '_, '_, '_> {
         let mut profile = Profile::default();
         if let Some(node) = fields.get("stdio") {
             profile.stdio = self.words(node, NONCE, "[node, server.js]");
+        }
+        if let Some(node) = fields.get("http") {
+            profile.http = self.http(node);
         }
         if let Some(node) = fields.get("env") {
             let scalar = |loader: &mut Self, node: &Node| loader.scalar(node, NONCE);
@@ -149,6 +167,21 @@ impl Loader<'_, '_, '_, '_> {
             self.stimuli(node, &mut profile);
         }
         Some(profile)
+    }
+
+    fn http(&mut self, node: &Node) -> Option<HttpServer> {
+        let fields = self.reader.fields(node, "`http`", &[HTTP])?;
+        let url = fields.get("url").and_then(|node| self.scalar(node, PORT));
+        let command = match fields.get("command") {
+            Some(node) => Some(self.words(node, PORT_AND_NONCE, "[node, server.js, --port, \"${port}\"]")?),
+            None => None,
+        };
+        let scalar = |loader: &mut Self, node: &Node| literal_text(&loader.scalar(node, &[])?);
+        let headers = match fields.get("headers") {
+            Some(node) => self.bag(node, "`headers`", scalar)?,
+            None => Vec::new(),
+        };
+        Some(HttpServer { url: url?, command, headers })
     }
 
     fn stimuli(&mut self, node: &Node, profile: &mut Profile) {
@@ -379,9 +412,9 @@ stimuli:
             [
                 "1:8 expected a list of words, found text [write the words one by one: `[node, server.js]`]",
                 "2:12 at least one process has to run",
-                "3:1 unknown key `touchabel` in a profile [did you mean `touchable`? What fits: `stdio`, `env`, \
-                 `cwd`, `instances`, `touchable`, `absent`, `asking`, `input`, `slow`, `failing`, `embedding`, \
-                 `linking`, `variables`, `patience`, `stimuli`]",
+                "3:1 unknown key `touchabel` in a profile [did you mean `touchable`? What fits: `stdio`, `http`, \
+                 `env`, `cwd`, `instances`, `touchable`, `absent`, `asking`, `input`, `slow`, `failing`, \
+                 `embedding`, `linking`, `variables`, `patience`, `stimuli`]",
                 "4:9 nothing is known here as `${uri}` [what fits: `tmp`, `env:NAME`]",
                 "5:11 `soon` is no duration [write a whole number with its unit: `500ms`, `2s` or `1m`]",
                 "6:15 the environment variable `GONE` is not set",

@@ -5,6 +5,7 @@
 
 use crate::case::model::Template;
 use crate::mask::Masks;
+use crate::peer::Launcher;
 use crate::wire::Json;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,11 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
+mod http;
 pub mod known;
 pub mod launch;
 pub mod load;
 mod text;
 
+pub use http::HttpError;
 pub use launch::ProfileLauncher;
 pub use load::{LoadError, file, parse};
 
@@ -28,6 +31,8 @@ pub const FILE: &str = "litmus.yaml";
 pub struct Profile {
     /// The command line of a stdio server; `${nonce}` is a new word for each start.
     pub stdio: Option<Vec<Template>>,
+    /// The server over HTTP.
+    pub http: Option<HttpServer>,
     /// Added to our own environment, or replacing what is there; `${nonce}` as in `stdio`.
     pub environment: Vec<(String, Template)>,
     /// Where the server runs; our own working directory otherwise.
@@ -65,6 +70,17 @@ pub struct Profile {
     folder: Option<Arc<TempDir>>,
 }
 
+/// A server that is spoken to over HTTP.
+#[derive(Debug, Clone)]
+pub struct HttpServer {
+    /// Where it listens; `${port}` is a port that is free when it is started.
+    pub url: Template,
+    /// Starts it; without one it runs already. `${port}` and `${nonce}` may stand in it.
+    pub command: Option<Vec<Template>>,
+    /// What every request carries.
+    pub headers: Vec<(String, String)>,
+}
+
 /// A way to make a server change.
 #[derive(Debug, Clone)]
 pub enum Hook {
@@ -94,6 +110,7 @@ impl Profile {
         }
         Self {
             stdio: user.stdio.or(known.stdio),
+            http: user.http.or(known.http),
             environment: if user.environment.is_empty() { known.environment } else { user.environment },
             directory: user.directory.or(known.directory),
             instances: user.instances.or(known.instances),
@@ -121,9 +138,26 @@ impl Profile {
         self.stdio.as_ref().map(|words| ProfileLauncher::new(self, words.clone()))
     }
 
+    /// Starts a process of the profile's server with these words.
+    pub fn launcher_for(&self, words: Vec<Template>) -> ProfileLauncher {
+        ProfileLauncher::new(self, words)
+    }
+
     /// Starts this command instead of the profile's, with the profile's environment and directory.
     pub fn launcher_of(&self, program: OsString, arguments: Vec<OsString>) -> ProfileLauncher {
         ProfileLauncher::of(self, program, arguments)
+    }
+
+    /// The way to a server over HTTP: started first where there is a command for it.
+    ///
+    /// # Errors
+    /// The URL or a header is none.
+    pub fn http_launcher(
+        &self,
+        server: &HttpServer,
+        start_limit: Duration,
+    ) -> Result<Arc<dyn Launcher>, HttpError> {
+        http::launcher(self, server, start_limit)
     }
 
     /// All that a report must not show: values of `${env:NAME}`, and of variables whose names say that they are
@@ -138,6 +172,9 @@ impl Profile {
         let mut masks = Masks::from_variables(inherited.chain(own));
         for secret in &self.secrets {
             masks.add(secret);
+        }
+        for (_, value) in self.http.iter().flat_map(|server| &server.headers) {
+            masks.add_header(value);
         }
         masks
     }

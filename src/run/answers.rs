@@ -5,7 +5,7 @@ use crate::case::model::{Answer, Answers};
 use crate::check::predicate::all_hold;
 use crate::dialect::{Dialect, META_SUBSCRIPTION};
 use crate::record::{Outcome, Place};
-use crate::session::{Gone, Reply, Session};
+use crate::session::{Gone, Refusal, Reply, Session};
 use crate::time_limits;
 use crate::wire::{Id, Json, Message};
 use std::sync::Arc;
@@ -15,9 +15,22 @@ use tokio::time::Instant;
 #[derive(Debug, Clone)]
 pub enum Came {
     Silent,
-    Result { result: Json, sequence: u64 },
-    Error { code: Option<i64>, with_id: bool, error: Json, sequence: u64 },
-    Acknowledged { params: Json, sequence: u64 },
+    Result {
+        result: Json,
+        sequence: u64,
+    },
+    Error {
+        code: Option<i64>,
+        with_id: bool,
+        error: Json,
+        sequence: u64,
+    },
+    Acknowledged {
+        params: Json,
+        sequence: u64,
+    },
+    /// HTTP's own answer, with no message in it.
+    Refused(Refusal),
 }
 
 impl Came {
@@ -26,13 +39,15 @@ impl Came {
             Self::Silent => None,
             Self::Result { sequence, .. }
             | Self::Error { sequence, .. }
-            | Self::Acknowledged { sequence, .. } => Some(*sequence),
+            | Self::Acknowledged { sequence, .. }
+            | Self::Refused(Refusal { sequence, .. }) => Some(*sequence),
         }
     }
 
     fn describe(&self) -> String {
         match self {
             Self::Silent => "silence".to_owned(),
+            Self::Refused(refusal) => refusal.to_string(),
             Self::Result { .. } => "a result".to_owned(),
             Self::Acknowledged { .. } => "an acknowledgement".to_owned(),
             Self::Error { code, with_id, .. } => {
@@ -70,7 +85,8 @@ fn find(session: &Session, expected: &Expected<'_>) -> Option<Came> {
                     Some(id) if expected.ids.contains(id) => true,
                     // Another request's error.
                     Some(_) => return None,
-                    None => false,
+                    // The response that it came in belongs to our request.
+                    None => state.is_refused(sequence),
                 };
                 let code = error.get("code").and_then(Json::as_i64);
                 Some(Came::Error { code, with_id, error: error.clone(), sequence })
@@ -114,6 +130,9 @@ async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<C
             if let Some(gone) = session.state().gone() {
                 return Err(Some(gone));
             }
+            if let Some(refusal) = session.state().refusal_since(expected.since) {
+                return Ok(Some(Came::Refused(refusal)));
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Ok(None);
@@ -138,7 +157,7 @@ async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<C
     }
     let settle = time_limits::SETTLE.max(asked.elapsed() * time_limits::QUIET_SCALE);
     tokio::time::sleep(settle.min(limit)).await;
-    Ok(find(session, expected))
+    Ok(find(session, expected).or_else(|| session.state().refusal_since(expected.since).map(Came::Refused)))
 }
 
 /// Judges what came by the lists: the first list that holds it decides.
@@ -185,6 +204,14 @@ fn is(scene: &Scene<'_>, answer: &Answer, came: &Came) -> Played<bool> {
     let not_found = Dialect::new(scene.knowledge.revision).not_found_code();
     Ok(match (answer, came) {
         (Answer::Silent, Came::Silent) => true,
+        (answer, Came::Refused(Refusal { status: Some(status), .. })) => match answer {
+            Answer::Silent => *status < 500,
+            Answer::Parse | Answer::Invalid | Answer::InvalidWithoutId | Answer::Params => {
+                (400..500).contains(status)
+            }
+            Answer::AnyError => *status >= 400,
+            _ => false,
+        },
         (Answer::Acknowledged, Came::Acknowledged { .. }) => true,
         (Answer::Result(checks), Came::Result { result, .. }) => {
             all_hold(checks, result, &scene.bindings).map_err(unresolved)?

@@ -10,6 +10,7 @@ use crate::peer::LaunchError;
 use crate::revision::{Era, Revision};
 use crate::session::{Reply, Session};
 use crate::time_limits;
+use crate::transcript::Channel;
 use crate::wire::{Json, Object, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,6 +114,10 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
             let reason = format!("no reply to `initialize` within {} s", limit.as_secs());
             return no_reply_or_wrong(session, reason);
         }
+        Reply::Refused(refusal) => {
+            let reason = format!("`initialize` was answered by {refusal}");
+            return Opening::NoReply { reason, session };
+        }
         Reply::Gone(gone) => {
             return no_reply_or_wrong(session, format!("{gone} while `initialize` was pending"));
         }
@@ -138,6 +143,7 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
         let reason = "the server went away after `initialize`".to_owned();
         return Opening::Wrong { reason, session };
     }
+    session.open_stream().await;
     let capabilities = result.get("capabilities").cloned().unwrap_or(Json::Null);
     let knowledge = Knowledge::new(agreed, capabilities, result.get("serverInfo").cloned());
     Opening::Spoken(Opened { session, knowledge })
@@ -146,6 +152,7 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
 /// The session goes on in the revision that was agreed.
 fn speak(mut session: Arc<Session>, agreed: Revision) -> Arc<Session> {
     session.state().transcript.head.revision = agreed;
+    session.agree(agreed);
     if let Some(session) = Arc::get_mut(&mut session) {
         session.dialect = crate::dialect::Dialect::new(agreed);
     }
@@ -185,6 +192,9 @@ async fn discover(sources: &Sources, mut took: watch::Receiver<Option<Option<Dur
         Reply::Silence(limit) => {
             let reason = format!("no reply to `server/discover` within {:.1} s", limit.as_secs_f32());
             no_reply_or_wrong(session, reason)
+        }
+        Reply::Refused(refusal) => {
+            Opening::NoReply { reason: format!("`server/discover` was answered by {refusal}"), session }
         }
         Reply::Gone(gone) => {
             no_reply_or_wrong(session, format!("{gone} while `server/discover` was pending"))
@@ -229,7 +239,7 @@ fn no_reply_or_wrong(session: Arc<Session>, reason: String) -> Opening {
         .transcript
         .entries
         .iter()
-        .any(|entry| entry.channel == crate::transcript::Channel::Stdout);
+        .any(|entry| matches!(entry.channel, Channel::Stdout | Channel::Response));
     if wrote { Opening::Wrong { reason, session } } else { Opening::NoReply { reason, session } }
 }
 

@@ -152,7 +152,7 @@ async fn guessed(
                 found = Some(candidate.to_owned());
                 break;
             }
-            Reply::Result { .. } | Reply::Error { .. } => {}
+            Reply::Result { .. } | Reply::Error { .. } | Reply::Refused(_) => {}
             // A server that is silent or gone is not asked again and again.
             Reply::Silence(_) | Reply::Gone(_) => break,
         }

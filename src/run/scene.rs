@@ -198,8 +198,7 @@ impl<'a> Scene<'a> {
                 continue;
             }
             if ticket.method == "subscriptions/listen" {
-                let params = Some(json!({ "requestId": &ticket.id }));
-                self.spoilt |= session.notify("notifications/cancelled", params).await.is_err();
+                self.spoilt |= session.cancel(&ticket).await.is_err();
             } else {
                 self.spoilt = true;
             }

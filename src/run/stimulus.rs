@@ -107,6 +107,7 @@ async fn pull(scene: &mut Scene<'_>, session: &Arc<Session>, hook: &Hook, uri: O
                     Err(missing_hook(format!("the tool `{name}` failed: {result}")))
                 }
                 Reply::Error { error, .. } => Err(missing_hook(format!("the tool `{name}` failed: {error}"))),
+                Reply::Refused(refusal) => Err(missing_hook(format!("the tool `{name}` failed: {refusal}"))),
                 Reply::Silence(_) | Reply::Gone(_) => {
                     Err(missing_hook(format!("the tool `{name}` gave no answer")))
                 }

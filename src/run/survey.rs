@@ -38,7 +38,7 @@ pub async fn look_round(session: &Session, knowledge: &Knowledge) -> Survey {
                 knowledge.remember_silence("resources/list");
                 break;
             }
-            Reply::Error { .. } | Reply::Gone(_) => break,
+            Reply::Error { .. } | Reply::Refused(_) | Reply::Gone(_) => break,
         };
         for item in page.get("resources").and_then(Json::as_array).unwrap_or_default() {
             let text = |member: &str| item.get(member).and_then(Json::as_str).map(str::to_owned);

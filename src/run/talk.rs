@@ -82,7 +82,7 @@ fn keep_reply(scene: &mut Scene<'_>, came: &Came, name: Option<&str>) {
         Came::Result { result, .. } => Some(result.clone()),
         Came::Error { error, .. } => Some(error.clone()),
         Came::Acknowledged { params, .. } => Some(params.clone()),
-        Came::Silent => None,
+        Came::Silent | Came::Refused(_) => None,
     };
     if let (Some(name), Some(object)) = (name, &object) {
         scene.bindings.set(name, object.clone());
@@ -131,6 +131,11 @@ fn accept(
                 format!("a result from `{}`", ticket.method),
                 format!("error {code}"),
             ))
+        }
+        (Reply::Refused(refusal), expect) => {
+            scene.show(session, vec![ticket.sequence, refusal.sequence]);
+            let what = if expect == Expect::Result { "a result" } else { "an error" };
+            Err(scene.fault(&step.place, format!("{what} from `{}`", ticket.method), refusal.to_string()))
         }
         (Reply::Silence(_), _) => Err(lost_call(scene, step, session, &ticket.method, None)),
         (Reply::Gone(gone), _) => Err(lost_call(scene, step, session, &ticket.method, Some(gone))),
@@ -490,11 +495,9 @@ pub async fn cancel(scene: &mut Scene<'_>, step: &Step, pending: &Pending) -> Pl
     if let Some(known) = scene.pending.values_mut().find(alike) {
         known.cancelled = true;
     }
-    let mut params = Object::new();
-    params.push("requestId", &pending.ticket.id);
     scene.mark(&pending.session);
-    match pending.session.notify("notifications/cancelled", Some(Json::Object(params))).await {
-        Ok(_) => Ok(()),
+    match pending.session.cancel(&pending.ticket).await {
+        Ok(()) => Ok(()),
         Err(gone) => Err(lost_call(scene, step, &pending.session, "notifications/cancelled", Some(gone))),
     }
 }
@@ -539,6 +542,7 @@ pub async fn open(scene: &mut Scene<'_>, step: &Step, open: &Open) -> Played {
                 Came::Error { code, with_id: true, error, sequence }
             }
             Reply::Silence(_) => Came::Silent,
+            Reply::Refused(refusal) => Came::Refused(refusal),
             Reply::Gone(gone) => return Err(lost_call(scene, step, &session, "initialize", Some(gone))),
         };
         keep_reply(scene, &came, None);
@@ -555,9 +559,14 @@ pub async fn open(scene: &mut Scene<'_>, step: &Step, open: &Open) -> Played {
         let result = accept(scene, step, &session, &ticket, reply, Expect::Result)?;
         conclude(scene, &open.checks, &result)?;
     }
+    let version = scene.last_reply.as_ref().and_then(|result| result.get("protocolVersion")?.as_str());
+    if let Some(agreed) = version.and_then(|version| version.parse().ok()) {
+        session.agree(agreed);
+    }
     if open.initialized {
         let sent = session.notify("notifications/initialized", None).await;
         sent.map_err(|gone| lost_call(scene, step, &session, "notifications/initialized", Some(gone)))?;
+        session.open_stream().await;
     }
     Ok(())
 }
@@ -584,6 +593,13 @@ pub async fn alive(scene: &mut Scene<'_>, step: &Step) -> Played {
             let code = error.get("code").map_or_else(String::new, |code| format!(" {code}"));
             let what = format!("`{}` to be answered by a result", session.dialect.liveness_method());
             Err(scene.fault(&step.place, what, format!("error{code}")))
+        }
+        Reply::Refused(refusal) => {
+            let mut entries: Vec<u64> = sent.into_iter().collect();
+            entries.push(refusal.sequence);
+            scene.show(&session, entries);
+            let what = format!("`{}` to be answered by a result", session.dialect.liveness_method());
+            Err(scene.fault(&step.place, what, refusal.to_string()))
         }
         Reply::Silence(_) => Err(lost_place(scene, &step.place, &session, None)),
         Reply::Gone(gone) => Err(lost_place(scene, &step.place, &session, Some(gone))),

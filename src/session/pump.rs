@@ -59,9 +59,16 @@ impl Pump {
     fn reply(&mut self, permit: mpsc::Permit<'_, Outgoing>) {
         let Some(reply) = self.replies.pop_front() else { return };
         let frame = reply.to_string().into_bytes();
-        let mut line = frame.clone();
+        let mut state = self.shared.lock();
+        if let Some(exchange) = state.begin_post(self.dialect, frame.clone(), false) {
+            drop(state);
+            permit.send(Outgoing::Exchange(exchange));
+            return;
+        }
+        state.record_sent(&frame, false);
+        drop(state);
+        let mut line = frame;
         line.push(b'\n');
-        self.shared.lock().record_sent(&frame, false);
         permit.send(Outgoing::Bytes(line));
     }
 
@@ -87,6 +94,18 @@ impl Pump {
             }
             Incoming::Stderr(bytes) => {
                 state.record_stderr(bytes);
+            }
+            Incoming::Head { exchange, status, headers } => {
+                state.take_head(exchange, status, &headers, self.limits.length);
+            }
+            Incoming::Body { exchange, bytes } => {
+                let messages = state.take_body(exchange, bytes, self.limits.length);
+                self.take_messages(&mut state, exchange, messages);
+            }
+            Incoming::Closed { exchange, closing } => {
+                let messages = state.close_exchange(exchange, &closing, self.limits.length);
+                self.take_messages(&mut state, exchange, messages);
+                state.record_closing(exchange, closing);
             }
             Incoming::InputBroken(reason) => state.input_broken = Some(reason),
             Incoming::Exited(exit) => {
@@ -116,6 +135,20 @@ impl Pump {
             wire::Ending::Unfinished => Ending::Unfinished,
         };
         let sequence = state.record(Channel::Stdout, line.bytes, ending);
+        self.take_frame(state, sequence, ending);
+    }
+
+    /// The messages that an exchange brought.
+    fn take_messages(&mut self, state: &mut State, exchange: u64, messages: Vec<(Vec<u8>, Ending)>) {
+        for (bytes, ending) in messages {
+            let sequence = state.record_of(exchange, Channel::Stdout, bytes, ending);
+            state.count_message(exchange);
+            self.take_frame(state, sequence, ending);
+        }
+    }
+
+    /// What the newest entry, a frame, says.
+    fn take_frame(&mut self, state: &mut State, sequence: u64, ending: Ending) {
         if matches!(ending, Ending::TooLong(_)) {
             return;
         }

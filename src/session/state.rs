@@ -1,5 +1,6 @@
 //! What is known of a conversation so far? The transcript as it grows, the inbox, and why nothing more may come.
 
+use super::http::{Exchanges, Refusal};
 use super::{Gone, Reply};
 use crate::record::Excerpt;
 use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
@@ -34,6 +35,10 @@ pub struct State {
     pub output_ended: bool,
     /// Why writing no longer works.
     pub input_broken: Option<String>,
+    /// Over HTTP: the exchanges.
+    pub http: Option<Exchanges>,
+    /// Over HTTP: why nobody could be called any more.
+    pub unreachable: Option<String>,
     /// The bound on kept bytes was passed.
     pub flooded: bool,
     /// Nothing more will be recorded.
@@ -84,7 +89,7 @@ impl State {
     pub fn vanished_since(&self, sequence: u64) -> bool {
         let provokes = |entry: &&Entry| {
             let odd = entry.channel == Channel::Stdin && entry.deliberate;
-            odd || matches!(entry.channel, Channel::EndOfInput | Channel::Stdout)
+            odd || matches!(entry.channel, Channel::EndOfInput | Channel::Stdout | Channel::Response)
         };
         let mut later = self.transcript.entries.iter().rev().take_while(|entry| entry.sequence > sequence);
         self.exit.is_some_and(|exit| !exit.by_us) && !later.any(|entry| provokes(&entry))
@@ -93,7 +98,7 @@ impl State {
     /// Whether the server has said anything after this entry.
     pub fn heard_since(&self, sequence: u64) -> bool {
         let mut later = self.transcript.entries.iter().rev().take_while(|entry| entry.sequence > sequence);
-        later.any(|entry| entry.channel == Channel::Stdout)
+        later.any(|entry| matches!(entry.channel, Channel::Stdout | Channel::Response))
     }
 
     /// Whether, and why, nothing more can come.
@@ -101,7 +106,8 @@ impl State {
         if self.flooded {
             return Some(Gone::Flooded);
         }
-        self.exit.map(Gone::Exited)
+        let unreachable = || self.unreachable.clone().map(Gone::Unreachable);
+        self.exit.map(Gone::Exited).or_else(unreachable)
     }
 
     pub(super) fn gone_for_writing(&self) -> Option<Gone> {
@@ -122,9 +128,49 @@ impl State {
         })
     }
 
+    /// What became of a message of ours that HTTP gave no answer to.
+    pub fn refusal(&self, sent: u64) -> Option<Refusal> {
+        self.http.as_ref()?.refusal(sent)
+    }
+
+    /// As [`State::refusal`], of all that was sent after an entry.
+    pub fn refusal_since(&self, since: u64) -> Option<Refusal> {
+        self.http.as_ref()?.refusal_since(since)
+    }
+
+    /// Whether the message of this entry came in an HTTP response whose status says that the request failed.
+    pub fn is_refused(&self, sequence: u64) -> bool {
+        let Some(http) = &self.http else { return false };
+        let at = self.transcript.entries.binary_search_by_key(&sequence, |entry| entry.sequence);
+        let exchange = at.ok().and_then(|at| self.transcript.entries[at].exchange);
+        exchange.and_then(|exchange| http.status(exchange)).is_some_and(|status| status >= 400)
+    }
+
     /// The frame of an entry, for a finding.
     pub fn excerpt(&self, sequence: u64) -> Option<Excerpt> {
         self.transcript.excerpt(sequence)
+    }
+
+    /// As [`State::record`], of an exchange.
+    pub(super) fn record_of(
+        &mut self,
+        exchange: u64,
+        channel: Channel,
+        bytes: Vec<u8>,
+        ending: Ending,
+    ) -> u64 {
+        let sequence = self.record(channel, bytes, ending);
+        if let Some(entry) = self.transcript.entries.last_mut() {
+            entry.exchange = Some(exchange);
+        }
+        sequence
+    }
+
+    /// The newest entry is malformed on purpose, or is not.
+    pub(super) fn mark_deliberate(&mut self, deliberate: bool) {
+        if let Some(entry) = self.transcript.entries.last_mut() {
+            entry.deliberate = deliberate;
+        }
     }
 
     pub(super) fn record(&mut self, channel: Channel, bytes: Vec<u8>, ending: Ending) -> u64 {
@@ -140,6 +186,7 @@ impl State {
             ending,
             case: self.case.clone(),
             deliberate: false,
+            exchange: None,
             exit: None,
         };
         self.transcript.entries.push(entry);
@@ -168,9 +215,7 @@ impl State {
     pub(super) fn record_sent(&mut self, frame: &[u8], deliberate: bool) -> u64 {
         self.kept += frame.len();
         let sequence = self.record(Channel::Stdin, frame.to_vec(), Ending::Lf);
-        if let Some(entry) = self.transcript.entries.last_mut() {
-            entry.deliberate = deliberate;
-        }
+        self.mark_deliberate(deliberate);
         sequence
     }
 

@@ -64,6 +64,8 @@ struct EntryLine<'t> {
     #[serde(default, skip_serializing_if = "is_zero")]
     masked: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    exchange: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     exit: Option<ExitLine>,
 }
 
@@ -139,6 +141,7 @@ fn entry_line<'t>(entry: &'t Entry, bytes: &'t [u8], masked: usize) -> EntryLine
         case: entry.case.as_deref().map(Into::into),
         deliberate: entry.deliberate,
         masked,
+        exchange: entry.exchange,
         exit: entry.exit.map(|Exit { status, signal, by_us }| ExitLine { status, signal, by_us }),
     }
 }
@@ -269,14 +272,19 @@ fn entry(line: EntryLine<'_>) -> Result<Entry, String> {
         ending,
         case: line.case.map(|case| Arc::from(case.as_ref())),
         deliberate: line.deliberate,
+        exchange: line.exchange,
         exit: line.exit.map(|ExitLine { status, signal, by_us }| Exit { status, signal, by_us }),
     })
 }
 
-const CHANNELS: [Channel; 6] = [
+const CHANNELS: [Channel; 10] = [
     Channel::Stdin,
     Channel::Stdout,
     Channel::Stderr,
+    Channel::Request,
+    Channel::Response,
+    Channel::Body,
+    Channel::Closed,
     Channel::EndOfInput,
     Channel::EndOfOutput,
     Channel::Exit,
@@ -287,6 +295,10 @@ fn channel_name(channel: Channel) -> &'static str {
         Channel::Stdin => "stdin",
         Channel::Stdout => "stdout",
         Channel::Stderr => "stderr",
+        Channel::Request => "request",
+        Channel::Response => "response",
+        Channel::Body => "body",
+        Channel::Closed => "closed",
         Channel::EndOfInput => "end-of-input",
         Channel::EndOfOutput => "end-of-output",
         Channel::Exit => "exit",

@@ -24,9 +24,15 @@ fn an_entry() -> impl Strategy<Value = Entry> {
     let bytes = prop_oneof![any::<String>().prop_map(String::into_bytes), any::<Vec<u8>>()];
     (
         (any::<u64>(), any::<u64>(), proptest::sample::select(&CHANNELS[..]), bytes),
-        (an_ending(), any::<Option<String>>(), any::<bool>(), proptest::option::of(an_exit())),
+        (
+            an_ending(),
+            any::<Option<String>>(),
+            any::<bool>(),
+            any::<Option<u64>>(),
+            proptest::option::of(an_exit()),
+        ),
     )
-        .prop_map(|((sequence, at, channel, bytes), (ending, case, deliberate, exit))| Entry {
+        .prop_map(|((sequence, at, channel, bytes), (ending, case, deliberate, exchange, exit))| Entry {
             sequence,
             at: Duration::from_micros(at),
             channel,
@@ -34,6 +40,7 @@ fn an_entry() -> impl Strategy<Value = Entry> {
             ending,
             case: case.map(Arc::from),
             deliberate,
+            exchange,
             exit,
         })
 }
@@ -71,6 +78,7 @@ fn sample(entries: &[(Channel, &[u8])]) -> Transcript {
             ending: if *channel == Channel::Stderr { Ending::None } else { Ending::Lf },
             case: None,
             deliberate: false,
+            exchange: None,
             exit: None,
         });
     }
@@ -139,6 +147,7 @@ fn the_lines_are_as_the_documentation_shows() {
         ending: Ending::None,
         case: None,
         deliberate: false,
+        exchange: None,
         exit: Some(Exit { status: None, signal: Some(9), by_us: true }),
     });
     let mut masks = Masks::none();

@@ -1,0 +1,250 @@
+//! How is a server spoken to over HTTP? Each exchange, a request and its response, on a connection of its own.
+//!
+//! What a request says is the session's affair; here it goes out as it is, and whatever comes back is passed on in
+//! pieces. Redirects are not followed. A connection of its own costs a round trip, and makes closing it mean one thing:
+//! that exchange, and no other, is abandoned.
+
+use super::{Closing, Exchange, Incoming, LaunchError, Launcher, Launching, Outgoing, Peer};
+use crate::record::Transport;
+use crate::time_limits;
+use crate::transcript::Exit;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::header::{HOST, HeaderName, HeaderValue};
+use hyper_util::rt::TokioIo;
+use std::collections::HashMap;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{AbortHandle, JoinSet};
+
+pub mod address;
+pub mod launched;
+
+pub use address::{Address, BadAddress};
+
+/// Pieces of responses that wait for the session.
+const INCOMING: usize = 16;
+
+/// A connection, whatever carries it.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = io::Result<Box<dyn Stream>>> + Send + 'a>>;
+
+/// The way to a server.
+pub trait Connect: Send + Sync {
+    fn connect(&self) -> Connecting<'_>;
+}
+
+/// A server and what every request to it carries.
+pub struct Site {
+    pub connect: Box<dyn Connect>,
+    /// For the `Host` header, unless a request has one of its own.
+    pub authority: String,
+    /// The path, and the query if there is one.
+    pub target: String,
+    /// The user's own, for instance to prove who they are. No transcript holds them.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// Speaks to a server that runs already.
+pub struct HttpLauncher {
+    site: Arc<Site>,
+}
+
+impl HttpLauncher {
+    pub fn new(site: Site) -> Self {
+        Self { site: Arc::new(site) }
+    }
+}
+
+impl Launcher for HttpLauncher {
+    fn launch(&self) -> Launching<'_> {
+        Box::pin(async {
+            // Whether anybody is there is known only once somebody has been.
+            self.site.connect().await.map_err(|error| LaunchError::Unreachable {
+                address: self.site.authority.clone(),
+                reason: error.to_string(),
+            })?;
+            Ok(start(self.site.clone(), None))
+        })
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Http
+    }
+}
+
+impl Site {
+    /// A connection, or why there is none, within the time that connecting may take.
+    async fn connect(&self) -> io::Result<Box<dyn Stream>> {
+        match tokio::time::timeout(time_limits::CONNECT, self.connect.connect()).await {
+            Ok(connected) => connected,
+            Err(_) => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("no connection within {} s", time_limits::CONNECT.as_secs()),
+            )),
+        }
+    }
+}
+
+/// A peer that speaks to the site until it is dropped, or until its process has ended, where it is known.
+pub(super) fn start(site: Arc<Site>, process: Option<watch::Receiver<Option<Exit>>>) -> Peer {
+    let (input, orders) = mpsc::channel(1);
+    let (events, output) = mpsc::channel(INCOMING);
+    let target = Some(site.target.clone());
+    tokio::spawn(supervise(site, orders, events, process));
+    Peer { input, output, target }
+}
+
+async fn supervise(
+    site: Arc<Site>,
+    mut orders: mpsc::Receiver<Outgoing>,
+    events: mpsc::Sender<Incoming>,
+    mut process: Option<watch::Receiver<Option<Exit>>>,
+) {
+    // A JoinSet, since dropping it ends its tasks and so closes their connections.
+    let mut tasks = JoinSet::new();
+    let mut running: HashMap<u64, AbortHandle> = HashMap::new();
+    let exit = loop {
+        tokio::select! {
+            biased;
+            exit = exited(&mut process) => break exit,
+            () = events.closed() => return,
+            Some(done) = tasks.join_next(), if !tasks.is_empty() => {
+                if let Ok(number) = done {
+                    running.remove(&number);
+                }
+            }
+            order = orders.recv() => match order {
+                Some(Outgoing::Exchange(exchange)) => {
+                    let number = exchange.number;
+                    let (site, events) = (site.clone(), events.clone());
+                    let task = tasks.spawn(async move {
+                        let closing = hold(&site, exchange, &events).await;
+                        let _ = events.send(Incoming::Closed { exchange: number, closing }).await;
+                        number
+                    });
+                    running.insert(number, task);
+                }
+                Some(Outgoing::Abandon(number)) => {
+                    if let Some(task) = running.remove(&number) {
+                        task.abort();
+                        let closing = Closing::Abandoned;
+                        let _ = events.send(Incoming::Closed { exchange: number, closing }).await;
+                    }
+                }
+                // There is no input of its own to write to.
+                Some(Outgoing::Bytes(_)) => {}
+                Some(Outgoing::EndInput | Outgoing::Terminate | Outgoing::Kill) | None => {
+                    break Exit { status: None, signal: None, by_us: true };
+                }
+            },
+        }
+    };
+    tasks.shutdown().await;
+    let _ = events.send(Incoming::Exited(exit)).await;
+}
+
+/// Completes when the server's process has ended; never where none is known.
+async fn exited(process: &mut Option<watch::Receiver<Option<Exit>>>) -> Exit {
+    if let Some(process) = process
+        && let Ok(exit) = process.wait_for(Option::is_some).await
+        && let Some(exit) = *exit
+    {
+        return exit;
+    }
+    std::future::pending().await
+}
+
+/// One exchange, from its connection to its end.
+async fn hold(site: &Site, exchange: Exchange, events: &mpsc::Sender<Incoming>) -> Closing {
+    let number = exchange.number;
+    let request = match request(site, exchange) {
+        Ok(request) => request,
+        Err(reason) => return Closing::Unsendable(reason),
+    };
+    let stream = match site.connect().await {
+        Ok(stream) => stream,
+        Err(error) => return Closing::Unreachable(error.to_string()),
+    };
+    let (mut sender, connection) = match hyper::client::conn::http1::handshake(TokioIo::new(stream)).await {
+        Ok(parts) => parts,
+        Err(error) => return Closing::Broken(explain(&error)),
+    };
+    // In one task with the exchange, so that both end together.
+    let exchange = async {
+        let response = match sender.send_request(request).await {
+            Ok(response) => response,
+            Err(error) => return Closing::Broken(explain(&error)),
+        };
+        let headers = response.headers().iter();
+        let headers = headers.map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
+        let status = response.status().as_u16();
+        let head = Incoming::Head { exchange: number, status, headers: headers.collect() };
+        if events.send(head).await.is_err() {
+            return Closing::Abandoned;
+        }
+        let mut body = response.into_body();
+        while let Some(frame) = body.frame().await {
+            match frame {
+                Ok(frame) => {
+                    let Ok(bytes) = frame.into_data() else { continue };
+                    let piece = Incoming::Body { exchange: number, bytes: bytes.to_vec() };
+                    if events.send(piece).await.is_err() {
+                        return Closing::Abandoned;
+                    }
+                }
+                Err(error) => return Closing::Broken(explain(&error)),
+            }
+        }
+        Closing::Complete
+    };
+    tokio::pin!(exchange);
+    let mut connection = std::pin::pin!(connection);
+    let mut connected = true;
+    loop {
+        tokio::select! {
+            closing = &mut exchange => return closing,
+            _ = &mut connection, if connected => connected = false,
+        }
+    }
+}
+
+fn request(site: &Site, exchange: Exchange) -> Result<hyper::Request<Full<Bytes>>, String> {
+    let Exchange { method, target, headers, body, .. } = exchange;
+    let mut request = hyper::Request::builder().method(method.as_str()).uri(target.as_str());
+    if let Some(all) = request.headers_mut() {
+        for (name, value) in &site.headers {
+            all.append(name.clone(), value.clone());
+        }
+        for (name, value) in headers {
+            let name = HeaderName::from_bytes(name.as_bytes())
+                .map_err(|_| format!("{name:?} is no name of a header"))?;
+            let value = HeaderValue::from_bytes(&value)
+                .map_err(|_| format!("the value of `{name}` cannot be sent"))?;
+            all.append(name, value);
+        }
+        if !all.contains_key(HOST) {
+            let host = HeaderValue::from_str(&site.authority)
+                .map_err(|_| "the host cannot be sent in a header".to_owned())?;
+            all.insert(HOST, host);
+        }
+    }
+    request.body(Full::new(Bytes::from(body.unwrap_or_default()))).map_err(|error| error.to_string())
+}
+
+/// An error with what lies behind it, which as a rule says more.
+fn explain(error: &hyper::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        text = format!("{text}: {inner}");
+        source = inner.source();
+    }
+    text
+}

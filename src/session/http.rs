@@ -1,0 +1,499 @@
+//! How does a conversation go over HTTP? Which headers a message goes out with, what the responses carry, and which of
+//! our requests met none.
+//!
+//! The peer moves exchanges; here they become the same messages that a stdio server would send, each recorded with the
+//! exchange that it came in. Whether statuses, headers and events are right is for the cases to say.
+
+use super::state::State;
+use super::{Gone, Session};
+use crate::dialect::Dialect;
+use crate::peer::{Closing, Exchange, Outgoing};
+use crate::revision::Revision;
+use crate::transcript::{Channel, Ending};
+use crate::wire::events::EventReader;
+use crate::wire::{self, Limits, Message};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+pub(super) const SESSION: &str = "mcp-session-id";
+pub(super) const VERSION: &str = "mcp-protocol-version";
+
+/// Bytes that are kept of a body that is neither JSON nor events: the beginning says what it is.
+const OTHER_KEPT: usize = 64 * 1024;
+/// Bytes of a body that are shown in words.
+const SHOWN: usize = 200;
+
+/// The exchanges of a conversation.
+pub struct Exchanges {
+    /// Where messages are sent: the endpoint of the site, or the one that the old transport names.
+    target: String,
+    /// The session that the server began, if any; then every request names it.
+    pub session: Option<String>,
+    /// The revision that was agreed on, where every request is to name it.
+    version: Option<Revision>,
+    /// The server turned out to speak HTTP+SSE, where answers come on the stream of the first GET.
+    pub old: bool,
+    /// The number of the newest exchange.
+    newest: u64,
+    known: HashMap<u64, Known>,
+}
+
+/// What is known of an exchange.
+#[derive(Default)]
+struct Known {
+    /// The entry of our message, if it carries one.
+    sent: Option<u64>,
+    /// It may be met by an answer, being a request, or nothing that can be read.
+    asks: bool,
+    /// It is `initialize`.
+    opens: bool,
+    status: Option<u16>,
+    form: Form,
+    /// Messages that came in it.
+    messages: usize,
+    /// The entry that ended it, and how.
+    closed: Option<(u64, Closing)>,
+    /// The beginning of a body that is neither JSON nor events.
+    text: Vec<u8>,
+}
+
+/// What a body is made of.
+#[derive(Default)]
+enum Form {
+    #[default]
+    Unknown,
+    Json(Vec<u8>),
+    Events(EventReader),
+    Other,
+}
+
+/// A request of ours that HTTP gave no answer to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    pub status: Option<u16>,
+    /// What the body said, or how the connection ended.
+    pub words: String,
+    /// The entry that ended it.
+    pub sequence: u64,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.status {
+            Some(status) => write!(f, "HTTP status {status}")?,
+            None => f.write_str("no HTTP response")?,
+        }
+        if self.words.is_empty() { Ok(()) } else { write!(f, " ({})", self.words) }
+    }
+}
+
+impl Exchanges {
+    pub(super) fn new(target: String) -> Self {
+        Self { target, session: None, version: None, old: false, newest: 0, known: HashMap::new() }
+    }
+
+    /// The status of the response that an exchange has met with.
+    pub fn status(&self, exchange: u64) -> Option<u16> {
+        self.known.get(&exchange)?.status
+    }
+
+    /// How the exchange that carried this entry has ended, if it has.
+    fn carrying(&self, sent: u64) -> Option<(&u64, &Known)> {
+        self.known.iter().find(|(_, known)| known.sent == Some(sent))
+    }
+
+    /// What became of a message of ours that nothing answers any more: its exchange has ended.
+    pub fn refusal(&self, sent: u64) -> Option<Refusal> {
+        self.carrying(sent).and_then(|(_, known)| known.refusal(self.old))
+    }
+
+    /// As [`Exchanges::refusal`], of whatever was sent after an entry, once all of it has ended.
+    pub fn refusal_since(&self, since: u64) -> Option<Refusal> {
+        let mut later: Vec<&Known> =
+            self.known.values().filter(|known| known.sent.is_some_and(|sent| sent > since)).collect();
+        later.sort_by_key(|known| known.sent);
+        if later.iter().any(|known| known.closed.is_none()) {
+            return None;
+        }
+        later.into_iter().find_map(|known| known.refusal(self.old))
+    }
+
+    /// What HTTP does for a message: whether its exchange is over, or has at least begun to be answered.
+    fn is_taken(&self, exchange: u64) -> bool {
+        self.known.get(&exchange).is_none_or(|known| known.closed.is_some())
+    }
+}
+
+impl Known {
+    fn refusal(&self, old: bool) -> Option<Refusal> {
+        let (sequence, closing) = self.closed.as_ref()?;
+        let accepted = self.status.is_some_and(|status| (200..300).contains(&status));
+        if self.messages > 0 || (old && accepted) {
+            return None;
+        }
+        let text = || {
+            let head = String::from_utf8_lossy(&self.text[..self.text.len().min(SHOWN)]);
+            crate::check::phrase::clipped(head.trim(), SHOWN)
+        };
+        let words = match closing {
+            Closing::Complete => text(),
+            Closing::Abandoned => return None,
+            Closing::Unreachable(reason) | Closing::Broken(reason) | Closing::Unsendable(reason) => {
+                reason.clone()
+            }
+        };
+        Some(Refusal { status: self.status, words, sequence: *sequence })
+    }
+}
+
+/// The headers that a message goes out with.
+fn headers(dialect: Dialect, exchanges: &Exchanges, message: Option<&Message>) -> Vec<(String, Vec<u8>)> {
+    let mut headers = vec![
+        ("content-type".to_owned(), b"application/json".to_vec()),
+        ("accept".to_owned(), b"application/json, text/event-stream".to_vec()),
+    ];
+    headers.extend(standing_headers(exchanges));
+    for (name, value) in dialect.mirrored(message) {
+        headers.retain(|(known, _)| known != name);
+        headers.push((name.to_owned(), value.into_bytes()));
+    }
+    headers
+}
+
+/// The headers of every request of a conversation.
+fn standing_headers(exchanges: &Exchanges) -> Vec<(String, Vec<u8>)> {
+    let mut headers = Vec::new();
+    if let Some(session) = &exchanges.session {
+        headers.push((SESSION.to_owned(), session.clone().into_bytes()));
+    }
+    if let Some(version) = exchanges.version {
+        headers.push((VERSION.to_owned(), version.as_str().as_bytes().to_vec()));
+    }
+    headers
+}
+
+/// A head as the transcript holds it: the first line, then a line for each header.
+fn head_text(first: &str, headers: &[(String, Vec<u8>)]) -> Vec<u8> {
+    let mut text = String::from(first);
+    for (name, value) in headers {
+        let _ = write!(text, "\n{name}: {}", String::from_utf8_lossy(value));
+    }
+    text.into_bytes()
+}
+
+impl State {
+    /// Begins an exchange: records it, and gives the order for the peer.
+    pub(super) fn begin_exchange(
+        &mut self,
+        method: &str,
+        headers: Vec<(String, Vec<u8>)>,
+        body: Option<Vec<u8>>,
+        deliberate: bool,
+    ) -> Option<Exchange> {
+        let exchanges = self.http.as_mut()?;
+        exchanges.newest += 1;
+        let (number, target) = (exchanges.newest, exchanges.target.clone());
+        let mut known = Known::default();
+        let head = head_text(&format!("{method} {target}"), &headers);
+        self.record_of(number, Channel::Request, head, Ending::None);
+        self.mark_deliberate(deliberate);
+        if let Some(body) = &body {
+            let message = wire::read(body, &Limits::default()).message;
+            known.asks = matches!(message, Some(Message::Request { .. }) | None);
+            known.opens = matches!(&message, Some(Message::Request { method, .. }) if method == "initialize");
+            self.kept += body.len();
+            known.sent = Some(self.record_of(number, Channel::Stdin, body.clone(), Ending::None));
+            self.mark_deliberate(deliberate);
+        }
+        if let Some(exchanges) = self.http.as_mut() {
+            exchanges.known.insert(number, known);
+        }
+        Some(Exchange { number, method: method.to_owned(), target, headers, body })
+    }
+
+    /// Begins to send a message as the body of a POST; none where the conversation is not held over HTTP.
+    pub(super) fn begin_post(
+        &mut self,
+        dialect: Dialect,
+        frame: Vec<u8>,
+        deliberate: bool,
+    ) -> Option<Exchange> {
+        let message = wire::read(&frame, &Limits::default()).message;
+        let headers = headers(dialect, self.http.as_ref()?, message.as_ref());
+        self.begin_exchange("POST", headers, Some(frame), deliberate)
+    }
+
+    /// Begins to ask for the stream of what belongs to no request.
+    fn begin_stream(&mut self) -> Option<Exchange> {
+        let http = self.http.as_mut().filter(|http| !http.old)?;
+        let mut headers = vec![("accept".to_owned(), b"text/event-stream".to_vec())];
+        headers.extend(standing_headers(http));
+        self.begin_exchange("GET", headers, None, false)
+    }
+
+    /// A response has begun.
+    pub(super) fn take_head(
+        &mut self,
+        exchange: u64,
+        status: u16,
+        headers: &[(String, Vec<u8>)],
+        limit: usize,
+    ) {
+        self.record_of(exchange, Channel::Response, head_text(&status.to_string(), headers), Ending::None);
+        let value = |name: &str| {
+            let found = headers.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+        };
+        let Some(exchanges) = &mut self.http else { return };
+        let Some(known) = exchanges.known.get_mut(&exchange) else { return };
+        known.status = Some(status);
+        known.form = match media_type(value("content-type").as_deref().unwrap_or_default()).as_str() {
+            "application/json" => Form::Json(Vec::new()),
+            "text/event-stream" => Form::Events(EventReader::new(limit)),
+            _ => Form::Other,
+        };
+        if known.opens && (200..300).contains(&status) && exchanges.session.is_none() {
+            exchanges.session = value(SESSION);
+        }
+    }
+
+    /// A piece of a body. Gives back the messages that it completes.
+    pub(super) fn take_body(
+        &mut self,
+        exchange: u64,
+        bytes: Vec<u8>,
+        limit: usize,
+    ) -> Vec<(Vec<u8>, Ending)> {
+        self.kept += bytes.len();
+        let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange)) else {
+            return Vec::new();
+        };
+        match &mut known.form {
+            Form::Json(body) => {
+                // One byte more than the limit shows that it was passed.
+                let room = (limit + 1).saturating_sub(body.len()).min(bytes.len());
+                body.extend_from_slice(&bytes[..room]);
+                return Vec::new();
+            }
+            Form::Events(reader) => {
+                let events = reader.push(&bytes);
+                self.record_of(exchange, Channel::Body, bytes, Ending::None);
+                return self.messages_of_events(exchange, events);
+            }
+            Form::Unknown | Form::Other => {
+                let room = OTHER_KEPT.saturating_sub(known.text.len()).min(bytes.len());
+                known.text.extend_from_slice(&bytes[..room]);
+                if room > 0 {
+                    self.record_of(exchange, Channel::Body, bytes[..room].to_vec(), Ending::None);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn messages_of_events(
+        &mut self,
+        exchange: u64,
+        events: Vec<wire::events::Event>,
+    ) -> Vec<(Vec<u8>, Ending)> {
+        let mut messages = Vec::new();
+        for event in events {
+            let is_endpoint = event.name.as_deref() == Some("endpoint");
+            if let (true, Some(data)) = (is_endpoint, &event.data) {
+                self.point_to(exchange, &String::from_utf8_lossy(data));
+                continue;
+            }
+            let is_cut = event.is_too_long();
+            let (length, is_message) = (event.length, event.is_message());
+            let unfinished = event.defects.contains(&wire::events::EventDefect::Unfinished);
+            if let (true, Some(data)) = (is_message && !data_is_blank(&event.data), event.data) {
+                let ending = match (is_cut, unfinished) {
+                    (true, _) => Ending::TooLong(length),
+                    (_, true) => Ending::Unfinished,
+                    _ => Ending::None,
+                };
+                messages.push((data, ending));
+            }
+        }
+        messages
+    }
+
+    /// The old transport says where messages go. What leads to another host is not followed.
+    fn point_to(&mut self, exchange: u64, endpoint: &str) {
+        let Some(http) = &mut self.http else { return };
+        let is_get = http.known.get(&exchange).is_some_and(|known| known.sent.is_none());
+        if let (true, Some(target)) = (is_get, target_of(&http.target, endpoint)) {
+            http.target = target;
+            http.old = true;
+        }
+    }
+
+    /// An exchange has ended. Gives back the message that its body was.
+    pub(super) fn close_exchange(
+        &mut self,
+        exchange: u64,
+        closing: &Closing,
+        limit: usize,
+    ) -> Vec<(Vec<u8>, Ending)> {
+        let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange)) else {
+            return Vec::new();
+        };
+        let whole = *closing == Closing::Complete;
+        // What refuses a request without a message says something of HTTP, and answers nothing.
+        let is_refusal = known.sent.is_none() && known.status.is_some_and(|status| status >= 400);
+        if let (true, Form::Json(body)) = (is_refusal, &mut known.form) {
+            let body = std::mem::take(body);
+            self.record_of(exchange, Channel::Body, body, Ending::None);
+            return Vec::new();
+        }
+        match std::mem::take(&mut known.form) {
+            Form::Json(body) if body.iter().all(u8::is_ascii_whitespace) => Vec::new(),
+            Form::Json(body) if body.len() > limit => {
+                vec![(body[..limit].to_vec(), Ending::TooLong(body.len() as u64))]
+            }
+            Form::Json(body) => vec![(body, if whole { Ending::None } else { Ending::Unfinished })],
+            Form::Events(mut reader) => {
+                let rest = reader.finish().into_iter().collect();
+                self.messages_of_events(exchange, rest)
+            }
+            Form::Unknown | Form::Other => Vec::new(),
+        }
+    }
+
+    /// The last entry of an exchange.
+    pub(super) fn record_closing(&mut self, exchange: u64, closing: Closing) {
+        let words = match &closing {
+            Closing::Complete => String::new(),
+            Closing::Abandoned => "abandoned".to_owned(),
+            Closing::Unreachable(reason) => format!("unreachable: {reason}"),
+            Closing::Broken(reason) => format!("broken: {reason}"),
+            Closing::Unsendable(reason) => format!("unsendable: {reason}"),
+        };
+        let sequence = self.record_of(exchange, Channel::Closed, words.into_bytes(), Ending::None);
+        if let Closing::Unreachable(reason) = &closing {
+            self.unreachable = Some(reason.clone());
+        }
+        if let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange)) {
+            known.closed = Some((sequence, closing));
+        }
+    }
+
+    pub(super) fn count_message(&mut self, exchange: u64) {
+        if let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange)) {
+            known.messages += 1;
+        }
+    }
+}
+
+impl Session {
+    pub fn is_http(&self) -> bool {
+        self.state().http.is_some()
+    }
+
+    /// Sends one message, whatever it is, as the body of a POST. Gives back its entry.
+    pub(super) async fn post(&self, frame: &[u8], deliberate: bool) -> Result<u64, Gone> {
+        let order = {
+            let mut state = self.state();
+            if let Some(gone) = state.gone_for_writing() {
+                return Err(gone);
+            }
+            state.begin_post(self.dialect, frame.to_vec(), deliberate)
+        };
+        let Some(exchange) = order else { return Err(Gone::OutputClosed) };
+        let number = exchange.number;
+        let (sequence, asks) = {
+            let state = self.state();
+            let known = state.http.as_ref().and_then(|http| http.known.get(&number));
+            known.map_or((0, true), |known| (known.sent.unwrap_or(0), known.asks))
+        };
+        self.hand_over(Outgoing::Exchange(exchange)).await?;
+        if !asks {
+            // What follows may rest on it, and each exchange has a connection of its own: that it was taken must be
+            // known first.
+            self.wait(self.bounds.request, |state| state.http.as_ref()?.is_taken(number).then_some(())).await;
+        }
+        Ok(sequence)
+    }
+
+    /// The opening has agreed on a revision.
+    pub fn agree(&self, revision: Revision) {
+        if let Some(http) = &mut self.state().http {
+            http.version = Dialect::new(revision).names_itself_in_headers().then_some(revision);
+        }
+    }
+
+    /// Opens the stream on which a server of the stateful era sends what belongs to no request, if it has one, and waits
+    /// until it says so.
+    pub async fn open_stream(&self) {
+        if self.dialect.is_stateless() {
+            return;
+        }
+        let Some(exchange) = self.state().begin_stream() else { return };
+        let number = exchange.number;
+        if self.hand_over(Outgoing::Exchange(exchange)).await.is_err() {
+            return;
+        }
+        let answered = |state: &State| {
+            let http = state.http.as_ref()?;
+            (http.status(number).is_some() || http.is_taken(number)).then_some(())
+        };
+        self.wait(self.bounds.request, answered).await;
+    }
+
+    /// Closes the connection of the exchange that carries an entry. Over HTTP this is how the stateless era cancels.
+    pub async fn abandon(&self, sent: u64) -> Result<(), Gone> {
+        let number =
+            self.state().http.as_ref().and_then(|http| http.carrying(sent).map(|(number, _)| *number));
+        match number {
+            Some(number) => self.hand_over(Outgoing::Abandon(number)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the session that the server began, if any, as clients are asked to.
+    pub(super) async fn leave(&self) {
+        let order = {
+            let mut state = self.state();
+            let headers = match &state.http {
+                Some(http) if http.session.is_some() && state.gone().is_none() => standing_headers(http),
+                _ => return,
+            };
+            state.begin_exchange("DELETE", headers, None, false)
+        };
+        if let Some(exchange) = order {
+            let number = exchange.number;
+            if self.hand_over(Outgoing::Exchange(exchange)).await.is_ok() {
+                let over = |state: &State| state.http.as_ref()?.is_taken(number).then_some(());
+                self.wait(crate::time_limits::GRACE, over).await;
+            }
+        }
+    }
+}
+
+fn data_is_blank(data: &Option<Vec<u8>>) -> bool {
+    data.as_ref().is_none_or(|data| data.iter().all(u8::is_ascii_whitespace))
+}
+
+/// The type of a body, without its parameters, in lower case.
+pub(crate) fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// The path and query of an endpoint that is named by a URI, relative or not.
+fn target_of(base: &str, endpoint: &str) -> Option<String> {
+    let endpoint = endpoint.trim();
+    if endpoint.starts_with('/') {
+        return Some(endpoint.to_owned());
+    }
+    if let Ok(uri) = endpoint.parse::<hyper::Uri>()
+        && uri.scheme().is_some()
+    {
+        return uri.path_and_query().map(|target| target.as_str().to_owned());
+    }
+    let folder = base.split('?').next().unwrap_or_default();
+    let folder = &folder[..=folder.rfind('/')?];
+    Some(match endpoint.strip_prefix('?') {
+        Some(_) => format!("{}{endpoint}", base.split('?').next().unwrap_or_default()),
+        None => format!("{folder}{endpoint}"),
+    })
+}
