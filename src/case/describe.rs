@@ -6,8 +6,8 @@
 mod parts;
 
 use super::model::{
-    Answers, Body, Call, Case, Check, Content, Expect, Hear, Heard, HeardKind, Kept, Listen, Open, Pick,
-    Pipeline, PipelineFrame, PipelineHow, Quiet, Send, Standing, Step, Stimulus, Subject, Verb,
+    Answers, Body, Call, Case, Check, Content, Expect, Hear, Heard, HeardKind, Http, HttpBody, Kept, Listen,
+    Open, Pick, Pipeline, PipelineFrame, PipelineHow, Quiet, Send, Standing, Step, Stimulus, Subject, Verb,
 };
 use crate::check::phrase::shown;
 use crate::record::Verdict;
@@ -111,6 +111,7 @@ impl Words {
                 vec![format!("of {times} rounds {fail} that go wrong are a failure{advice}")]
             }
             Verb::Check { checks, .. } => checks.iter().map(check).collect(),
+            Verb::Http(http) => http.checks.iter().map(check).collect(),
             _ => Vec::new(),
         }
     }
@@ -199,6 +200,7 @@ fn says(verb: &Verb) -> String {
         Verb::Cancel { request } => format!("`notifications/cancelled` for the request `{request}`"),
         Verb::Settle(pause) => format!("a pause of {}", time(*pause)),
         Verb::Pipeline(pipeline) => together(pipeline),
+        Verb::Http(http) => over_http(http),
         Verb::Expand { template, with, as_name } => {
             let with = match with {
                 Some(variables) => {
@@ -309,6 +311,25 @@ fn together(pipeline: &Pipeline) -> String {
     format!("{}: {how}", frames.collect::<Vec<_>>().join(", "))
 }
 
+/// An exchange of its own, with what sets it apart.
+fn over_http(http: &Http) -> String {
+    let body = match &http.body {
+        HttpBody::None => String::new(),
+        HttpBody::Call { method, params } => format!(" of the request `{method}`{}", with(params.as_ref())),
+        HttpBody::Text(text) => format!(" of the bytes `{}`", raw_text(text)),
+    };
+    let headers: Vec<String> = http
+        .headers
+        .iter()
+        .map(|(name, template)| match to_json(template) {
+            Json::Null => format!("no `{name}`"),
+            value => format!("`{name}: {}`", value.as_str().map_or_else(|| shown(&value), str::to_owned)),
+        })
+        .collect();
+    let headers = if headers.is_empty() { String::new() } else { format!(", with {}", headers.join(", ")) };
+    format!("an HTTP {}{body}{headers}", http.method)
+}
+
 fn subject(subject: &Subject) -> String {
     let of = |method: &Option<String>, what: &str| match method {
         Some(method) => format!("{what} `{method}`"),
@@ -322,6 +343,7 @@ fn subject(subject: &Subject) -> String {
         Subject::Notification(method) => of(method, "the params of each notification of"),
         Subject::Request(method) => of(method, "the params of each request of the server for"),
         Subject::Exchange(method) => of(method, "each request for") + " and what answered it",
+        Subject::Http => "each exchange over HTTP".to_owned(),
         Subject::Session => "each conversation as a whole".to_owned(),
     }
 }

@@ -107,6 +107,7 @@ pub const SUBJECTS: &[Key] = &[
     may("notification", Text, "The params of a notification of the server, or `any`"),
     may("request", Text, "The params of a request of the server, or `any`"),
     may("exchange", Text, "Each request of ours with its answers, by method, or `any`"),
+    may("http", Word(&["any"]), "Each exchange over HTTP: request, status, headers, messages and events"),
     may("session", Word(&["end"]), "Each conversation as a whole"),
 ];
 
@@ -135,6 +136,7 @@ pub const VERBS: &[Key] = &[
     may("cancel", Map(CANCEL), "Cancels a pending request"),
     may("settle", Duration, "Waits, and judges nothing"),
     may("pipeline", Map(PIPELINE), "Several frames before any answer is awaited"),
+    may("http", Map(HTTP), "An exchange over HTTP, with headers of the case's own"),
     may("expand", Map(EXPAND), "Fills a URI template"),
     may("variables", Map(VARIABLES), "Names the variables of a URI template"),
     may("open", Map(OPEN), "A further session, or the opening itself as the step"),
@@ -270,6 +272,21 @@ pub const FRAME: &[Key] = &[
     may("params", Template, "The params"),
     may("answers", Answers, "A result unless it says otherwise; for `call`"),
     may("as", Text, "Names the result or the error object; for `call`"),
+];
+
+pub const HTTP_METHODS: &[&str] = &["POST", "GET", "DELETE", "PUT", "OPTIONS"];
+pub const UNTIL: &[&str] = &["end", "head"];
+
+pub const HTTP: &[Key] = &[
+    may("method", Word(HTTP_METHODS), "Of HTTP; `POST` unless it says otherwise"),
+    may("call", Text, "The body is a request of this method"),
+    may("params", Template, "Its params"),
+    may("text", TextTemplate, "The body as text"),
+    may("headers", Bag, "In place of those that would go out; null leaves one out"),
+    may("until", Word(UNTIL), "How much of the response is awaited; `end` unless it says `head`"),
+    may("deliberate", Flag, "`false` when nothing about it is wrong on purpose"),
+    may("checks", Checks, "On the exchange"),
+    may("as", Text, "Names the exchange"),
 ];
 
 pub const EXPAND: &[Key] = &[

@@ -88,6 +88,8 @@ pub enum Subject {
     Request(Option<String>),
     /// Each request of ours: `{method, id, answers, results, errors, ...}`.
     Exchange(Option<String>),
+    /// Each exchange over HTTP, ours and the server's half: see [`crate::judge::exchanges`].
+    Http,
     /// Each conversation as a whole: `{exit, died, heard, declared, ...}`.
     Session,
 }
@@ -191,6 +193,8 @@ pub enum Verb {
     Settle(Duration),
     /// Several frames before any answer is awaited.
     Pipeline(Pipeline),
+    /// An exchange over HTTP as the case wants it.
+    Http(Http),
     /// Fills a URI template. Without `with`: from the profile, from completions, from listed URIs.
     Expand {
         template: Template,
@@ -261,6 +265,35 @@ pub struct Call {
 pub enum Expect {
     Result,
     Error,
+}
+
+/// An exchange over HTTP: what an ordinary request would be, and in what it differs.
+#[derive(Debug, Clone)]
+pub struct Http {
+    pub method: String,
+    pub body: HttpBody,
+    /// In place of those that would go out; null leaves one out.
+    pub headers: Vec<(String, Template)>,
+    /// Whether the head of the response is enough; otherwise the response is awaited to its end.
+    pub head_only: bool,
+    /// Whether nothing about it is wrong on purpose.
+    pub deliberate: bool,
+    /// On the exchange, as standing cases on `http` see it.
+    pub checks: Vec<Check>,
+    /// Names the exchange.
+    pub as_name: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub enum HttpBody {
+    None,
+    /// A request of this method, with what the revision demands in its params.
+    Call {
+        method: String,
+        params: Option<Template>,
+    },
+    /// As `text` of [`Send`].
+    Text(Template),
 }
 
 /// Exact bytes as one frame, nothing added but the line ending.

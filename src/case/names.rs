@@ -1,7 +1,8 @@
 //! Which names does a step make, and which does it use? Values, pending requests and sessions are apart.
 
 use super::model::{
-    Answer, Answers, Check, Content, HeardKind, Kept, Pick, PipelineFrame, Step, Stimulus, Template, Verb,
+    Answer, Answers, Check, Content, HeardKind, HttpBody, Kept, Pick, PipelineFrame, Step, Stimulus,
+    Template, Verb,
 };
 
 /// A name that a step makes.
@@ -31,6 +32,7 @@ pub fn made(step: &Step) -> Vec<Made<'_>> {
     match &step.verb {
         Verb::Call(call) => value(&call.as_name),
         Verb::Hear(hear) => value(&hear.as_name),
+        Verb::Http(http) => value(&http.as_name),
         Verb::Pages { as_name, pages_as, .. } => {
             let mut names = value(pages_as);
             names.push(Made::Value(as_name));
@@ -104,6 +106,7 @@ pub fn checks(step: &Step) -> Vec<&Check> {
         Verb::Call(call) => extend(&mut found, [&call.checks], call.answers.as_ref()),
         Verb::Send(send) => extend(&mut found, [], send.answers.as_ref()),
         Verb::Hear(hear) => extend(&mut found, [&hear.only, &hear.checks], None),
+        Verb::Http(http) => extend(&mut found, [&http.checks], None),
         Verb::Quiet(quiet) => extend(&mut found, [&quiet.only], None),
         Verb::Pages { checks, .. } | Verb::Await { checks, .. } => extend(&mut found, [checks], None),
         Verb::Need { checks, .. } | Verb::Check { checks, .. } => extend(&mut found, [checks], None),
@@ -142,6 +145,14 @@ fn templates<'a>(step: &'a Step, visit: &mut dyn FnMut(&'a Template)) {
     match &step.verb {
         Verb::Call(call) => call.params.iter().chain(&call.id).for_each(visit),
         Verb::Notify { params, .. } => params.iter().for_each(visit),
+        Verb::Http(http) => {
+            match &http.body {
+                HttpBody::Call { params, .. } => params.iter().for_each(&mut *visit),
+                HttpBody::Text(text) => visit(text),
+                HttpBody::None => {}
+            }
+            http.headers.iter().for_each(|(_, value)| visit(value));
+        }
         Verb::Send(send) => match &send.content {
             Content::Text(text) => visit(text),
             Content::Hex(_) => {}

@@ -1,6 +1,7 @@
 //! What is each message of a conversation about? Which request an answer belongs to, which subscription a
 //! notification serves, who ended the process: the facts that standing cases check beside the message itself.
 
+use super::exchanges::Exchanges;
 use super::requests::{Asked, Requests};
 use super::subscriptions::{Subscriptions, filter_asks, uri_of};
 use crate::case::model::Subject;
@@ -34,6 +35,7 @@ pub enum Kind {
     Notification,
     Request,
     Exchange,
+    Http,
     Session,
 }
 
@@ -47,6 +49,7 @@ impl Observed<'_> {
             Subject::Notification(method) => (Kind::Notification, method),
             Subject::Request(method) => (Kind::Request, method),
             Subject::Exchange(method) => (Kind::Exchange, method),
+            Subject::Http => (Kind::Http, &None),
             Subject::Session => (Kind::Session, &None),
         };
         self.kind == kind && method.as_deref().is_none_or(|method| self.method == Some(method))
@@ -67,7 +70,9 @@ pub struct Patience {
 /// `meet` is called for every observation, in order of arrival; exchanges and the session come last.
 pub fn walk(transcript: &Transcript, patience: Patience, mut meet: impl FnMut(&Observed<'_>)) {
     let mut conversation = Conversation::new(transcript.head.revision.is_stateless());
+    let mut exchanges = Exchanges::default();
     for entry in &transcript.entries {
+        exchanges.take(entry);
         match entry.channel {
             Channel::Stdin => conversation.take_sent(entry),
             Channel::Stdout => {
@@ -83,7 +88,7 @@ pub fn walk(transcript: &Transcript, patience: Patience, mut meet: impl FnMut(&O
         }
         conversation.last = entry.at;
     }
-    conversation.close(patience, &mut meet);
+    conversation.close(patience, &exchanges, &mut meet);
 }
 
 #[derive(Default)]
@@ -353,8 +358,21 @@ impl Conversation {
         self.died = by_itself && (self.deliberate_open || self.requests.iter().any(owes));
     }
 
-    fn close(&self, patience: Patience, meet: &mut impl FnMut(&Observed<'_>)) {
+    fn close(&self, patience: Patience, exchanges: &Exchanges<'_>, meet: &mut impl FnMut(&Observed<'_>)) {
         let no_facts = Arc::new(Json::Object(Object::new()));
+        for exchange in exchanges.iter() {
+            let (value, sent, got) = (exchange.view(), exchange.sent(), exchange.got());
+            let request = None;
+            meet(&Observed {
+                kind: Kind::Http,
+                method: None,
+                value: &value,
+                facts: &no_facts,
+                request,
+                sent,
+                got,
+            });
+        }
         let mut meet_end = |kind, method, value: &Json, asked: Option<&Asked>| {
             meet(&Observed {
                 kind,
@@ -409,6 +427,7 @@ impl Conversation {
             "heard": heard,
             "requests": self.server_ids.len(),
             "listens": self.requests.iter().filter(|asked| asked.is_listen()).count(),
+            "repeated_event_ids": exchanges.repeated_ids(),
             "notifications": self.heard.iter().map(|(_, count)| count).sum::<u64>(),
         });
         meet_end(Kind::Session, None, &value, None);

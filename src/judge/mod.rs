@@ -4,6 +4,7 @@
 //! that it keeps account of; [`standing`] applies the standing cases; [`reach`] says how much of the server was looked at, without which what was not seen means nothing.
 
 pub mod conversation;
+pub mod exchanges;
 pub mod reach;
 mod requests;
 pub mod standing;

@@ -183,7 +183,7 @@ fn apply<'s>(
 /// Whether a condition is about the situation in which a message came, not about the message. Frames, exchanges
 /// and sessions are put together by us: all about them is situation.
 fn is_situation(condition: &Check, kind: Kind) -> bool {
-    condition.of.is_some() || matches!(kind, Kind::Frame | Kind::Exchange | Kind::Session)
+    condition.of.is_some() || matches!(kind, Kind::Frame | Kind::Exchange | Kind::Http | Kind::Session)
 }
 
 fn lack_of_condition(condition: &Check, bindings: &Bindings) -> Lack {
@@ -222,7 +222,7 @@ pub fn methods_of(standing: &Standing) -> Vec<String> {
         | Subject::Notification(method)
         | Subject::Request(method)
         | Subject::Exchange(method) => method.clone(),
-        Subject::Frame | Subject::Message | Subject::Session => None,
+        Subject::Frame | Subject::Message | Subject::Http | Subject::Session => None,
     };
     if let Some(method) = named {
         return vec![method];

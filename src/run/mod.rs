@@ -6,7 +6,8 @@
 
 pub mod answers;
 pub mod detect;
-pub mod expand;
+pub mod exchange;
+mod expand;
 pub mod missing;
 pub mod order;
 pub mod outcome;

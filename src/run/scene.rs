@@ -80,6 +80,8 @@ pub struct Scene<'a> {
     /// Sessions that a further opening has replaced.
     pub left: Vec<Arc<Session>>,
     pub pending: HashMap<String, Pending>,
+    /// Exchanges that the case has begun by itself.
+    pub exchanges: Vec<(Arc<Session>, u64)>,
     /// What is followed, by URI.
     pub followed: HashMap<String, Followed>,
     /// By conversation: the newest entry when the last acting step began.
@@ -125,6 +127,7 @@ impl<'a> Scene<'a> {
             unopened: None,
             left: Vec::new(),
             pending: HashMap::new(),
+            exchanges: Vec::new(),
             followed: HashMap::new(),
             marks: HashMap::new(),
             taken: HashSet::new(),
@@ -152,6 +155,9 @@ impl<'a> Scene<'a> {
         let played = if unprepared { played.map_err(as_missing) } else { played };
         if self.case.session == SessionKind::Lively {
             self.leave().await;
+        }
+        for (session, number) in std::mem::take(&mut self.exchanges) {
+            self.spoilt |= session.abandon_exchange(number).await.is_err();
         }
         let mut transcripts = Vec::new();
         let others = std::mem::take(&mut self.others).into_values();

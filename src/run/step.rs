@@ -1,6 +1,7 @@
 //! What does each verb do? One function per verb; those that speak are in `talk`, hooks in `stimulus`.
 
 use super::answers::{self, Came, Expected};
+use super::exchange;
 use super::expand;
 use super::missing::Missing;
 use super::scene::{Followed, Pending, Played, Scene, Stop, as_missing};
@@ -66,6 +67,7 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
             Ok(())
         }
         Verb::Pipeline(pipeline) => talk::pipeline(scene, step, pipeline).await,
+        Verb::Http(http) => exchange::exchange(scene, step, http).await,
         Verb::Expand { template, with, as_name } => {
             expand::expand(scene, step, template, with.as_deref(), as_name).await
         }

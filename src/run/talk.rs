@@ -68,7 +68,7 @@ pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
 }
 
 /// Without checks the step itself is the proof; otherwise only they are.
-fn conclude(scene: &mut Scene<'_>, checks: &[Check], object: &Json) -> Played {
+pub fn conclude(scene: &mut Scene<'_>, checks: &[Check], object: &Json) -> Played {
     scene.last_reply = Some(object.clone());
     if checks.is_empty() {
         scene.proven += 1;
@@ -164,12 +164,7 @@ pub async fn notify(
 
 pub async fn send(scene: &mut Scene<'_>, step: &Step, send: &Send) -> Played {
     let session = scene.session(step)?;
-    let (id, id2) = (session.fresh_id(), session.fresh_id());
-    let meta = session.dialect.meta_members();
-    scene.bindings.set("id", Json::from(&id));
-    scene.bindings.set("id2", Json::from(&id2));
-    scene.bindings.set("meta", meta.as_str());
-    scene.bindings.set("meta,", if meta.is_empty() { String::new() } else { format!("{meta},") }.as_str());
+    let (id, id2) = name_frame_parts(scene, &session);
     let text = |template: &Template| scene.bindings.resolve_text(template).map_err(super::scene::unresolved);
     let frame = match &send.content {
         Content::Text(template) => text(template)?.into_bytes(),
@@ -191,6 +186,17 @@ pub async fn send(scene: &mut Scene<'_>, step: &Step, send: &Send) -> Played {
     let came = answers::await_answer(scene, &session, &step.place, expected).await?;
     keep_reply(scene, &came, None);
     answers::judge(scene, &session, &step.place, sequence, wanted, &came)
+}
+
+/// Gives a raw frame its ids and what the revision demands of params.
+pub fn name_frame_parts(scene: &mut Scene<'_>, session: &Session) -> (Id, Id) {
+    let (id, id2) = (session.fresh_id(), session.fresh_id());
+    let meta = session.dialect.meta_members();
+    scene.bindings.set("id", Json::from(&id));
+    scene.bindings.set("id2", Json::from(&id2));
+    scene.bindings.set("meta", meta.as_str());
+    scene.bindings.set("meta,", if meta.is_empty() { String::new() } else { format!("{meta},") }.as_str());
+    (id, id2)
 }
 
 async fn write_frame(session: &Session, frame: &[u8], send: &Send) -> Result<u64, Gone> {

@@ -118,8 +118,8 @@ impl Exchanges {
         later.into_iter().find_map(|known| known.refusal(self.old))
     }
 
-    /// What HTTP does for a message: whether its exchange is over, or has at least begun to be answered.
-    fn is_taken(&self, exchange: u64) -> bool {
+    /// Whether an exchange has ended.
+    fn is_over(&self, exchange: u64) -> bool {
         self.known.get(&exchange).is_none_or(|known| known.closed.is_some())
     }
 }
@@ -158,6 +158,37 @@ fn headers(dialect: Dialect, exchanges: &Exchanges, message: Option<&Message>) -
         headers.push((name.to_owned(), value.into_bytes()));
     }
     headers
+}
+
+/// An exchange that differs from an ordinary one.
+pub struct Wanted<'a> {
+    pub method: &'a str,
+    /// In place of the ordinary ones; none leaves one out.
+    pub headers: Vec<(String, Option<Vec<u8>>)>,
+    pub body: Option<Vec<u8>>,
+    pub deliberate: bool,
+}
+
+fn wanted_headers(
+    dialect: Dialect,
+    exchanges: &Exchanges,
+    own: Vec<(String, Option<Vec<u8>>)>,
+    body: Option<&[u8]>,
+) -> Vec<(String, Vec<u8>)> {
+    let mut all = match body {
+        Some(body) => {
+            let message = wire::read(body, &Limits::default()).message;
+            headers(dialect, exchanges, message.as_ref())
+        }
+        None => {
+            let mut headers = vec![("accept".to_owned(), b"text/event-stream".to_vec())];
+            headers.extend(standing_headers(exchanges));
+            headers
+        }
+    };
+    all.retain(|(name, _)| !own.iter().any(|(other, _)| other == name));
+    all.extend(own.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    all
 }
 
 /// The headers of every request of a conversation.
@@ -410,7 +441,7 @@ impl Session {
         if !asks {
             // What follows may rest on it, and each exchange has a connection of its own: that it was taken must be
             // known first.
-            self.wait(self.bounds.request, |state| state.http.as_ref()?.is_taken(number).then_some(())).await;
+            self.wait(self.bounds.request, |state| state.http.as_ref()?.is_over(number).then_some(())).await;
         }
         Ok(sequence)
     }
@@ -435,9 +466,43 @@ impl Session {
         }
         let answered = |state: &State| {
             let http = state.http.as_ref()?;
-            (http.status(number).is_some() || http.is_taken(number)).then_some(())
+            (http.status(number).is_some() || http.is_over(number)).then_some(())
         };
         self.wait(self.bounds.request, answered).await;
+    }
+
+    /// Begins an exchange as a case wants it. Gives back its number.
+    pub async fn exchange(&self, wanted: Wanted<'_>) -> Result<u64, Gone> {
+        let order = {
+            let mut state = self.state();
+            if let Some(gone) = state.gone_for_writing() {
+                return Err(gone);
+            }
+            let Wanted { method, headers, body, deliberate } = wanted;
+            let all =
+                state.http.as_ref().map(|http| wanted_headers(self.dialect, http, headers, body.as_deref()));
+            state.begin_exchange(method, all.unwrap_or_default(), body, deliberate)
+        };
+        let exchange = order.ok_or(Gone::OutputClosed)?;
+        let number = exchange.number;
+        self.hand_over(Outgoing::Exchange(exchange)).await?;
+        Ok(number)
+    }
+
+    /// Waits for the end of an exchange, or for the head of its response.
+    pub async fn await_exchange(&self, number: u64, head_only: bool, limit: std::time::Duration) {
+        let there = |state: &State| {
+            let http = state.http.as_ref()?;
+            let enough = http.is_over(number) || (head_only && http.status(number).is_some());
+            (enough || state.gone().is_some()).then_some(())
+        };
+        self.wait(limit, there).await;
+    }
+
+    /// Closes the connection of an exchange that is still open.
+    pub async fn abandon_exchange(&self, number: u64) -> Result<(), Gone> {
+        let open = self.state().http.as_ref().is_some_and(|http| !http.is_over(number));
+        if open { self.hand_over(Outgoing::Abandon(number)).await } else { Ok(()) }
     }
 
     /// Closes the connection of the exchange that carries an entry. Over HTTP this is how the stateless era cancels.
@@ -463,7 +528,7 @@ impl Session {
         if let Some(exchange) = order {
             let number = exchange.number;
             if self.hand_over(Outgoing::Exchange(exchange)).await.is_ok() {
-                let over = |state: &State| state.http.as_ref()?.is_taken(number).then_some(());
+                let over = |state: &State| state.http.as_ref()?.is_over(number).then_some(());
                 self.wait(crate::time_limits::GRACE, over).await;
             }
         }

@@ -116,6 +116,7 @@ impl Reader<'_> {
         match name {
             "frame" => return fixed(self, "stdout", Subject::Frame),
             "message" => return fixed(self, "any", Subject::Message),
+            "http" => return fixed(self, "any", Subject::Http),
             "session" => return fixed(self, "end", Subject::Session),
             _ => {}
         }
@@ -142,7 +143,7 @@ fn implied_session(body: &Body) -> SessionKind {
             Verb::Follow { .. } | Verb::Unfollow { .. } | Verb::Listen(_) | Verb::Begin { .. } => {
                 SessionKind::Lively
             }
-            Verb::Send(_) | Verb::Notify { bare: true, .. } => SessionKind::Rough,
+            Verb::Send(_) | Verb::Http(_) | Verb::Notify { bare: true, .. } => SessionKind::Rough,
             Verb::Pipeline(pipeline) if pipeline.how == PipelineHow::Batch => SessionKind::Rough,
             _ => SessionKind::Calm,
         });

@@ -3,8 +3,8 @@
 use super::reader::{Fields, Reader, would_fit};
 use crate::case::language::{self as words, ON, VERBS};
 use crate::case::model::{
-    Answer, Answers, Call, Content, Expect, Hear, Heard, HeardKind, Kept, Listen, Open, Pick, Pipeline,
-    PipelineFrame, PipelineHow, Quiet, Send, Step, Stimulus, Template, Verb,
+    Answer, Answers, Call, Content, Expect, Hear, Heard, HeardKind, Http, HttpBody, Kept, Listen, Open, Pick,
+    Pipeline, PipelineFrame, PipelineHow, Quiet, Send, Step, Stimulus, Template, Verb,
 };
 use crate::case::tree::{Node, Value};
 use crate::check::pattern::Pattern;
@@ -89,6 +89,7 @@ impl Reader<'_> {
             }
             "settle" => self.duration(node).map(Verb::Settle),
             "pipeline" => self.pipeline(node),
+            "http" => self.http(node),
             "expand" => self.expand(node),
             "variables" => {
                 let fields = self.fields(node, "`variables`", &[words::VARIABLES])?;
@@ -167,6 +168,36 @@ impl Reader<'_> {
             self.report(&node.range, "a frame has at least one piece", None);
         }
         Some(Verb::Send(Send { content: content?, answers, chunks, pause, deliberate }))
+    }
+
+    fn http(&mut self, node: &Node) -> Option<Verb> {
+        let fields = self.fields(node, "`http`", &[words::HTTP])?;
+        let word = |reader: &mut Self, node: &Node| reader.word(node, words::HTTP_METHODS, "method of HTTP");
+        let method = self.opt(&fields, "method", word).map_or("POST", |at| words::HTTP_METHODS[at]);
+        let call = self.opt(&fields, "call", Self::text);
+        let params = self.opt(&fields, "params", Self::template);
+        let text = self.opt(&fields, "text", Self::text_template);
+        if let (None, Some(node)) = (&call, fields.get("params")) {
+            self.report(&node.range, "`params` goes with `call`", None);
+        }
+        let body = match (call, text) {
+            (Some(_), Some(_)) => {
+                self.report(&fields.range, "an exchange has one body: `call` or `text`", None);
+                return None;
+            }
+            (Some(method), None) => HttpBody::Call { method, params },
+            (None, Some(text)) => HttpBody::Text(text),
+            (None, None) => HttpBody::None,
+        };
+        let headers =
+            self.opt(&fields, "headers", |reader, node| reader.bag(node, "`headers`")).unwrap_or_default();
+        let until = |reader: &mut Self, node: &Node| reader.word(node, words::UNTIL, "part of a response");
+        let head_only = self.opt(&fields, "until", until) == Some(1);
+        let deliberate = self.opt(&fields, "deliberate", Self::flag).unwrap_or(true);
+        let checks = self.opt(&fields, "checks", Self::checks).unwrap_or_default();
+        let as_name = self.opt(&fields, "as", Self::text);
+        let method = method.to_owned();
+        Some(Verb::Http(Http { method, body, headers, head_only, deliberate, checks, as_name }))
     }
 
     fn content(&mut self, fields: &Fields) -> Option<Content> {
