@@ -3,8 +3,10 @@
 //! The driver shares no code with it: this file starts it and hands it two pipes, nothing more.
 
 use crate::peer::Launcher;
+use crate::peer::http::memory::{Accept, MemoryHttpLauncher};
 use crate::peer::memory::{MemoryLauncher, Pipes};
-use reference_server::{Ending, Fault, Firings, Options, Variant, serve_and_log};
+use crate::transcript::Exit;
+use reference_server::{Ending, Fault, Firings, Options, Site, Variant, serve_and_log};
 use std::sync::Arc;
 
 /// What reports call it.
@@ -21,6 +23,22 @@ pub fn launcher(options: Options, firings: Firings) -> Arc<dyn Launcher> {
                 Ending::Died(status) => status,
             }
         }
+    }))
+}
+
+/// The reference server over HTTP: one for all conversations, and another once a fault has ended it.
+pub fn http_launcher(options: Options, firings: Firings) -> Arc<dyn Launcher> {
+    Arc::new(MemoryHttpLauncher::new("/mcp", move || {
+        let site = Site::new(options.clone(), firings.clone());
+        let ended = {
+            let site = site.clone();
+            async move { Exit::from(site.died().await) }
+        };
+        let accept: Accept = Box::new(move |stream| {
+            let site = site.clone();
+            tokio::spawn(async move { site.serve(stream).await });
+        });
+        (accept, ended)
     }))
 }
 

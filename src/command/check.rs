@@ -110,8 +110,18 @@ impl Target {
         let given = words.next().map(|program| profile.launcher_of(program, words.collect()));
         let is_given = given.is_some();
         let Some(launcher) = given.or_else(|| profile.launcher()) else {
+            let (options, firings) = (Options::default(), Firings::default());
+            let over_http = arguments.transport == Some(Transport::Http);
+            if over_http {
+                again.push("--transport http".to_owned());
+            }
+            let launcher = if over_http {
+                bundled::http_launcher(options, firings)
+            } else {
+                bundled::launcher(options, firings)
+            };
             return Ok(Self {
-                launcher: bundled::launcher(Options::default(), Firings::default()),
+                launcher,
                 label: bundled::LABEL.to_owned(),
                 arguments: again.join(" "),
                 in_process: true,
@@ -174,11 +184,11 @@ fn over_http(arguments: &CheckArguments, profile: &Profile) -> Result<Option<Htt
                     .to_owned(),
             );
         }
-        (None, Some(Transport::Http)) => Some(
-            of_profile
-                .clone()
-                .ok_or("the profile has no `http`; give `--url URL`, or add `http: { url: URL }`")?,
-        ),
+        (None, Some(Transport::Http)) if of_profile.is_none() && profile.stdio.is_some() => {
+            return Err("the profile has no `http`; give `--url URL`, or add `http: { url: URL }`".to_owned());
+        }
+        // Without a profile it is the reference server, which speaks both.
+        (None, Some(Transport::Http)) => of_profile.clone(),
         (None, None) if arguments.target.is_empty() && profile.stdio.is_none() => of_profile.clone(),
         (None, _) => None,
     };

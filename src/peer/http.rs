@@ -23,6 +23,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 pub mod address;
 pub mod launched;
+pub mod memory;
 
 pub use address::{Address, BadAddress};
 

@@ -1,0 +1,101 @@
+//! How is an HTTP server tested that runs in our own process? Its connections are pipes in memory.
+
+use super::{Connect, Connecting, Site, Stream, start};
+use crate::peer::{Launcher, Launching};
+use crate::record::Transport;
+use crate::transcript::Exit;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::io::{DuplexStream, duplex};
+use tokio::sync::watch;
+
+/// Bytes that a connection holds, like those of an operating system.
+const CONNECTION: usize = 64 * 1024;
+/// What it is called in `Host` headers: servers on this machine refuse other names.
+const AUTHORITY: &str = "127.0.0.1";
+
+/// Takes the server's end of each new connection, for as long as the server lives.
+pub type Accept = Box<dyn Fn(DuplexStream) + Send + Sync>;
+
+/// Starts a server in this process, whose connections are pipes.
+pub struct MemoryHttpLauncher<S> {
+    serve: S,
+    target: String,
+    running: Mutex<Option<Running>>,
+}
+
+#[derive(Clone)]
+struct Running {
+    site: Arc<Site>,
+    exit: watch::Receiver<Option<Exit>>,
+}
+
+impl<S, F> MemoryHttpLauncher<S>
+where
+    S: Fn() -> (Accept, F) + Send + Sync,
+    F: Future<Output = Exit> + Send + 'static,
+{
+    /// `serve` starts a server: it gives back what takes connections, and what completes when the server has ended.
+    /// `target` is the path of its endpoint.
+    pub fn new(target: impl Into<String>, serve: S) -> Self {
+        Self { serve, target: target.into(), running: Mutex::new(None) }
+    }
+
+    /// The server that runs, or a new one where the last has ended.
+    fn running(&self) -> Running {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = &*running
+            && running.exit.borrow().is_none()
+        {
+            return running.clone();
+        }
+        let (accept, ended) = (self.serve)();
+        let (tell, exit) = watch::channel(None);
+        tokio::spawn(async move {
+            tell.send_replace(Some(ended.await));
+        });
+        let connect = Box::new(Way { accept, exit: exit.clone() });
+        let site = Site {
+            connect,
+            authority: AUTHORITY.to_owned(),
+            target: self.target.clone(),
+            headers: Vec::new(),
+        };
+        running.insert(Running { site: Arc::new(site), exit }).clone()
+    }
+}
+
+impl<S, F> Launcher for MemoryHttpLauncher<S>
+where
+    S: Fn() -> (Accept, F) + Send + Sync,
+    F: Future<Output = Exit> + Send + 'static,
+{
+    fn launch(&self) -> Launching<'_> {
+        Box::pin(async {
+            let Running { site, exit } = self.running();
+            Ok(start(site, Some(exit)))
+        })
+    }
+
+    fn transport(&self) -> Transport {
+        Transport::Http
+    }
+}
+
+struct Way {
+    accept: Accept,
+    exit: watch::Receiver<Option<Exit>>,
+}
+
+impl Connect for Way {
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async {
+            if self.exit.borrow().is_some() {
+                return Err(std::io::ErrorKind::ConnectionRefused.into());
+            }
+            let (ours, theirs) = duplex(CONNECTION);
+            (self.accept)(theirs);
+            Ok(Box::new(ours) as Box<dyn Stream>)
+        })
+    }
+}
