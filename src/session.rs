@@ -5,7 +5,7 @@
 //! nothing. What is known so far is in `state`; the task that reads is in `pump`.
 
 use crate::dialect::Dialect;
-use crate::peer::{Outgoing, Peer};
+use crate::peer::{Outgoing, Peer, Server};
 use crate::record::Transport;
 use crate::time_limits;
 use crate::transcript::{Channel, Ending, Exit, Head, Transcript};
@@ -50,6 +50,8 @@ pub struct Session {
     pub dialect: Dialect,
     pub bounds: Bounds,
     shared: Arc<Shared>,
+    /// The server, where it takes further clients.
+    pub server: Option<Arc<dyn Server>>,
     input: mpsc::Sender<Outgoing>,
     pump: PumpTask,
 }
@@ -136,7 +138,7 @@ impl Session {
             case: None,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Notify::new() });
-        let Peer { input, output, .. } = peer;
+        let Peer { input, output, server, .. } = peer;
         let pump = Pump {
             shared: shared.clone(),
             input: input.clone(),
@@ -148,7 +150,7 @@ impl Session {
             replies: VecDeque::new(),
         };
         let pump = PumpTask(tokio::spawn(pump.run()));
-        Self { dialect, bounds, shared, input, pump }
+        Self { dialect, bounds, shared, server, input, pump }
     }
 
     pub fn transport(&self) -> Transport {

@@ -4,7 +4,7 @@
 //! pieces. Redirects are not followed. A connection of its own costs a round trip, and makes closing it mean one thing:
 //! that exchange, and no other, is abandoned.
 
-use super::{Closing, Exchange, Incoming, LaunchError, Launcher, Launching, Outgoing, Peer};
+use super::{Closing, Exchange, Incoming, LaunchError, Launcher, Launching, Outgoing, Peer, Server};
 use crate::record::Transport;
 use crate::time_limits;
 use crate::transcript::Exit;
@@ -54,29 +54,49 @@ pub struct Site {
 
 /// Speaks to a server that runs already.
 pub struct HttpLauncher {
-    site: Arc<Site>,
+    running: Arc<Running>,
 }
 
 impl HttpLauncher {
     pub fn new(site: Site) -> Self {
-        Self { site: Arc::new(site) }
+        Self { running: Arc::new(Running { site: Arc::new(site), exit: None, _process: None }) }
     }
 }
 
 impl Launcher for HttpLauncher {
     fn launch(&self) -> Launching<'_> {
         Box::pin(async {
+            let site = &self.running.site;
             // Whether anybody is there is known only once somebody has been.
-            self.site.connect().await.map_err(|error| LaunchError::Unreachable {
-                address: self.site.authority.clone(),
+            site.connect().await.map_err(|error| LaunchError::Unreachable {
+                address: site.authority.clone(),
                 reason: error.to_string(),
             })?;
-            Ok(start(self.site.clone(), None))
+            Ok(self.running.clone().client())
         })
     }
 
     fn transport(&self) -> Transport {
         Transport::Http
+    }
+
+    fn serves_all(&self) -> bool {
+        true
+    }
+}
+
+/// A server that listens.
+struct Running {
+    site: Arc<Site>,
+    /// How its process ended, where it is known.
+    exit: Option<watch::Receiver<Option<Exit>>>,
+    /// The process, which ends when this is dropped.
+    _process: Option<mpsc::Sender<Outgoing>>,
+}
+
+impl Server for Running {
+    fn client(self: Arc<Self>) -> Peer {
+        start(self)
     }
 }
 
@@ -93,13 +113,12 @@ impl Site {
     }
 }
 
-/// A peer that speaks to the site until it is dropped, or until its process has ended, where it is known.
-pub(super) fn start(site: Arc<Site>, process: Option<watch::Receiver<Option<Exit>>>) -> Peer {
+/// A peer that speaks to the server until it is dropped, or until the server's process has ended, where it is known.
+fn start(server: Arc<Running>) -> Peer {
     let (input, orders) = mpsc::channel(1);
     let (events, output) = mpsc::channel(INCOMING);
-    let target = Some(site.target.clone());
-    tokio::spawn(supervise(site, orders, events, process));
-    Peer { input, output, target }
+    tokio::spawn(supervise(server.site.clone(), orders, events, server.exit.clone()));
+    Peer { input, output, target: Some(server.site.target.clone()), server: Some(server) }
 }
 
 async fn supervise(

@@ -7,6 +7,7 @@ use crate::record::Transport;
 use crate::transcript::Exit;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 pub mod http;
@@ -25,6 +26,14 @@ pub struct Peer {
     pub output: mpsc::Receiver<Incoming>,
     /// The path and query of its endpoint, where it speaks HTTP: then it takes exchanges, and no bytes.
     pub target: Option<String>,
+    /// The server itself, where it serves more clients than this one. It lives as long as somebody holds it.
+    pub server: Option<Arc<dyn Server>>,
+}
+
+/// A running server that takes several clients.
+pub trait Server: Send + Sync {
+    /// A further client. To be called within a tokio runtime.
+    fn client(self: Arc<Self>) -> Peer;
 }
 
 /// What the driver does to a server.
@@ -105,6 +114,10 @@ pub type Launching<'a> = Pin<Box<dyn Future<Output = Result<Peer, LaunchError>> 
 /// Starts servers of one kind.
 pub trait Launcher: Send + Sync {
     fn launch(&self) -> Launching<'_>;
+    /// Whether every launch leads to one and the same server, so that all conversations meet what each has changed.
+    fn serves_all(&self) -> bool {
+        false
+    }
     fn transport(&self) -> Transport;
 }
 

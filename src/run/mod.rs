@@ -413,7 +413,8 @@ impl Run {
     }
 
     async fn play(&mut self) {
-        let permits = Arc::new(Semaphore::new(self.settings.jobs.max(1)));
+        let together = u32::try_from(self.settings.jobs.clamp(1, Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
+        let permits = Arc::new(Semaphore::new(together as usize));
         let mut running = JoinSet::new();
         // What changes the server has to know first whether it changes by itself; one revision tells it for all.
         let mut watched = None;
@@ -442,7 +443,9 @@ impl Run {
                     // Nobody is left to tell once the watch has ended, however it did.
                     let _ = settled.wait_for(|settled| *settled).await;
                 }
-                let _permit = permits.acquire_owned().await;
+                // On a server that serves all, what changes it runs alone.
+                let is_alone = stage.sources.launcher.serves_all() && job.changes(&stage.suite);
+                let _permits = permits.acquire_many_owned(if is_alone { together } else { 1 }).await;
                 (revision, stage.run(job).await)
             });
         }

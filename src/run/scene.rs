@@ -246,7 +246,8 @@ impl<'a> Scene<'a> {
 
     /// Starts a further server for the case; nothing is sent.
     pub async fn launch(&mut self) -> Played<Arc<Session>> {
-        let begun = self.sources.begin(self.knowledge.revision, &self.case.name).await;
+        let own = self.own.as_deref();
+        let begun = self.sources.begin_beside(own, self.knowledge.revision, &self.case.name).await;
         let session = Arc::new(begun.map_err(|error| Stop::Broken(error.to_string()))?);
         session.attribute(Some(&self.case.name));
         self.enter(&session);

@@ -4,7 +4,7 @@ use super::survey::Survey;
 use crate::case::model::Capability;
 use crate::check::bindings::Bindings;
 use crate::dialect::Dialect;
-use crate::peer::Launcher;
+use crate::peer::{Launcher, Peer};
 use crate::profile::{self, Profile};
 use crate::record::Transport;
 use crate::revision::Revision;
@@ -86,13 +86,31 @@ impl Sources {
         purpose: &str,
     ) -> Result<Session, crate::peer::LaunchError> {
         let peer = self.launcher.launch().await?;
+        Ok(self.begin_with(peer, revision, purpose))
+    }
+
+    /// Begins a further conversation with the server of another one, where it takes several clients; otherwise with a
+    /// fresh server.
+    pub async fn begin_beside(
+        &self,
+        other: Option<&Session>,
+        revision: Revision,
+        purpose: &str,
+    ) -> Result<Session, crate::peer::LaunchError> {
+        match other.and_then(|other| other.server.clone()) {
+            Some(server) => Ok(self.begin_with(server.client(), revision, purpose)),
+            None => self.begin(revision, purpose).await,
+        }
+    }
+
+    fn begin_with(&self, peer: Peer, revision: Revision, purpose: &str) -> Session {
         let head = Head {
             conversation: self.conversations.fetch_add(1, Ordering::Relaxed) + 1,
             transport: self.launcher.transport(),
             revision,
             purpose: purpose.to_owned(),
         };
-        Ok(Session::begin(peer, head, Dialect::new(revision), self.bounds))
+        Session::begin(peer, head, Dialect::new(revision), self.bounds)
     }
 
     /// A word that is new each time, also to a server that remembers what earlier runs did.

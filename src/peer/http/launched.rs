@@ -1,14 +1,14 @@
-//! How is an HTTP server started and stopped? One process serves all conversations of a run: it is started with a free
-//! port when it is first needed, again when it has ended, and ends with its launcher.
+//! How is an HTTP server started and stopped? As a stdio server is: a process for each conversation, on a port that is
+//! free, so that no conversation meets what another has changed. It ends when the last of its clients has gone.
 
-use super::{Address, start};
-use crate::peer::{Incoming, LaunchError, Launcher, Launching, Outgoing, Peer};
+use super::{Address, Running, start};
+use crate::peer::{Incoming, LaunchError, Launcher, Launching, Peer};
 use crate::record::Transport;
 use crate::transcript::Exit;
 use hyper::header::{HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 /// How often a server that starts is asked whether it listens.
@@ -34,19 +34,11 @@ pub struct Launched {
     headers: Vec<(HeaderName, HeaderValue)>,
     /// From its start to its first sign of life.
     limit: Duration,
-    running: Mutex<Option<Running>>,
-}
-
-struct Running {
-    site: Arc<super::Site>,
-    exit: watch::Receiver<Option<Exit>>,
-    /// Dropping it ends the process.
-    _input: mpsc::Sender<Outgoing>,
 }
 
 impl Launched {
     pub fn new(start: Box<dyn Start>, headers: Vec<(HeaderName, HeaderValue)>, limit: Duration) -> Self {
-        Self { start, headers, limit, running: Mutex::new(None) }
+        Self { start, headers, limit }
     }
 
     async fn run(&self) -> Result<Running, LaunchError> {
@@ -75,26 +67,13 @@ impl Launched {
             }
             tokio::time::sleep(ASK_AGAIN).await;
         }
-        Ok(Running { site, exit, _input: input })
+        Ok(Running { site, exit: Some(exit), _process: Some(input) })
     }
 }
 
 impl Launcher for Launched {
     fn launch(&self) -> Launching<'_> {
-        Box::pin(async {
-            let mut running = self.running.lock().await;
-            let lives = running.as_ref().is_some_and(|running| running.exit.borrow().is_none());
-            if !lives {
-                *running = Some(self.run().await?);
-            }
-            match running.as_ref() {
-                Some(running) => Ok(start(running.site.clone(), Some(running.exit.clone()))),
-                None => Err(LaunchError::Failed {
-                    program: self.start.name(),
-                    reason: "it does not run".to_owned(),
-                }),
-            }
-        })
+        Box::pin(async { Ok(start(Arc::new(self.run().await?))) })
     }
 
     fn transport(&self) -> Transport {

@@ -1,11 +1,11 @@
 //! How is an HTTP server tested that runs in our own process? Its connections are pipes in memory.
 
-use super::{Connect, Connecting, Site, Stream, start};
+use super::{Connect, Connecting, Running, Site, Stream, start};
 use crate::peer::{Launcher, Launching};
 use crate::record::Transport;
 use crate::transcript::Exit;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tokio::io::{DuplexStream, duplex};
 use tokio::sync::watch;
 
@@ -17,17 +17,10 @@ const AUTHORITY: &str = "127.0.0.1";
 /// Takes the server's end of each new connection, for as long as the server lives.
 pub type Accept = Box<dyn Fn(DuplexStream) + Send + Sync>;
 
-/// Starts a server in this process, whose connections are pipes.
+/// Starts servers in this process, whose connections are pipes.
 pub struct MemoryHttpLauncher<S> {
     serve: S,
     target: String,
-    running: Mutex<Option<Running>>,
-}
-
-#[derive(Clone)]
-struct Running {
-    site: Arc<Site>,
-    exit: watch::Receiver<Option<Exit>>,
 }
 
 impl<S, F> MemoryHttpLauncher<S>
@@ -38,30 +31,7 @@ where
     /// `serve` starts a server: it gives back what takes connections, and what completes when the server has ended.
     /// `target` is the path of its endpoint.
     pub fn new(target: impl Into<String>, serve: S) -> Self {
-        Self { serve, target: target.into(), running: Mutex::new(None) }
-    }
-
-    /// The server that runs, or a new one where the last has ended.
-    fn running(&self) -> Running {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(running) = &*running
-            && running.exit.borrow().is_none()
-        {
-            return running.clone();
-        }
-        let (accept, ended) = (self.serve)();
-        let (tell, exit) = watch::channel(None);
-        tokio::spawn(async move {
-            tell.send_replace(Some(ended.await));
-        });
-        let connect = Box::new(Way { accept, exit: exit.clone() });
-        let site = Site {
-            connect,
-            authority: AUTHORITY.to_owned(),
-            target: self.target.clone(),
-            headers: Vec::new(),
-        };
-        running.insert(Running { site: Arc::new(site), exit }).clone()
+        Self { serve, target: target.into() }
     }
 }
 
@@ -72,8 +42,23 @@ where
 {
     fn launch(&self) -> Launching<'_> {
         Box::pin(async {
-            let Running { site, exit } = self.running();
-            Ok(start(site, Some(exit)))
+            let (accept, ended) = (self.serve)();
+            let (tell, exit) = watch::channel(None);
+            tokio::spawn(async move {
+                tokio::select! {
+                    ended = ended => {
+                        tell.send_replace(Some(ended));
+                    }
+                    () = tell.closed() => {}
+                }
+            });
+            let site = Site {
+                connect: Box::new(Way { accept, exit: exit.clone() }),
+                authority: AUTHORITY.to_owned(),
+                target: self.target.clone(),
+                headers: Vec::new(),
+            };
+            Ok(start(Arc::new(Running { site: Arc::new(site), exit: Some(exit), _process: None })))
         })
     }
 
