@@ -6,8 +6,8 @@ use crate::record::{Outcome, Transport};
 use crate::revision::Revision;
 use crate::run::Suite;
 use crate::run::plan::concerns;
-use crate::selfcheck::{Trial, killers};
-use reference_server::{Fault, Variant};
+use crate::selfcheck::{Trial, faults, killers, variants};
+use reference_server::Fault;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -49,9 +49,9 @@ pub fn row(suite: &Suite, fault: Fault, trial: &Trial) -> String {
 /// The whole page. `rows` are the lines of the faults, by their names.
 pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
     let mut areas: BTreeMap<&str, Vec<Fault>> = BTreeMap::new();
-    for fault in Fault::ALL {
-        let area = naming(suite, *fault).next().and_then(|(case, _)| case.name.rsplit_once('/'));
-        areas.entry(area.map_or("", |(area, _)| area)).or_default().push(*fault);
+    for fault in faults() {
+        let area = naming(suite, fault).next().and_then(|(case, _)| case.name.rsplit_once('/'));
+        areas.entry(area.map_or("", |(area, _)| area)).or_default().push(fault);
     }
     let proved: BTreeSet<&str> = suite.cases.iter().map(|(case, _)| case.proves.as_str()).collect();
     let mut text = format!(
@@ -70,8 +70,8 @@ pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
          ## Faults\n",
         suite.cases.len(),
         proved.len(),
-        Fault::ALL.len(),
-        Variant::ALL.len(),
+        faults().count(),
+        variants().count(),
     );
     for (area, faults) in areas {
         let _ = write!(
@@ -89,7 +89,7 @@ pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
          Judged at every revision; nothing fails.\n\n\
          | variant | what differs |\n|---|---|\n",
     );
-    for variant in Variant::ALL {
+    for variant in variants() {
         let _ = writeln!(text, "| `{}` | {} |", variant.name(), variant.about());
     }
     text

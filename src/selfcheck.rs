@@ -189,6 +189,20 @@ pub fn table_line(fault: &str, cases: &[String]) -> String {
     format!("{fault}: {}", cases.join(" "))
 }
 
+/// The faults that are tried: those that can show on the transports that are played.
+pub fn faults() -> impl Iterator<Item = Fault> {
+    Fault::ALL
+        .iter()
+        .copied()
+        .filter(|fault| fault.transports().contains(&reference_server::Transport::Stdio))
+}
+
+/// The lawful variants that are tried.
+pub fn variants() -> impl Iterator<Item = Variant> {
+    let shows = |variant: &Variant| variant.transports().contains(&reference_server::Transport::Stdio);
+    Variant::ALL.iter().copied().filter(shows)
+}
+
 /// One thing that selfcheck tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
@@ -200,8 +214,8 @@ pub enum Subject {
 impl Subject {
     /// All of them: clean, then every variant, then every fault.
     pub fn all() -> Vec<Self> {
-        let variants = Variant::ALL.iter().copied().map(Self::Variant);
-        let faults = Fault::ALL.iter().copied().map(Self::Fault);
+        let variants = variants().map(Self::Variant);
+        let faults = faults().map(Self::Fault);
         std::iter::once(Self::Clean).chain(variants).chain(faults).collect()
     }
 

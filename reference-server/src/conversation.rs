@@ -95,6 +95,13 @@ impl Conversation {
         Self { shared: true, ..Self::new(settings) }
     }
 
+    /// A conversation that was opened elsewhere.
+    pub fn opened(settings: Settings, revision: Revision) -> Self {
+        let subscriptions = Subscriptions::default();
+        let session = Session { revision, ready: true, log_level: None, subscriptions };
+        Self { session: Some(session), ..Self::new(settings) }
+    }
+
     /// What `initialize` agreed on, if it was said.
     pub fn revision(&self) -> Option<Revision> {
         self.session.as_ref().map(|session| session.revision)

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::http::{Arrival, Departure, Event, Passage};
 use crate::lines::Frame;
 pub(crate) use crate::memory::{Exchange, Memory};
 use crate::revision::Revision;
@@ -29,15 +30,37 @@ impl Firings {
     }
 }
 
+/// How a client may reach the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Transport {
+    /// Lines on standard input and output.
+    Stdio,
+    /// Streamable HTTP, or HTTP+SSE.
+    Http,
+}
+
 /// One fault or variant.
 pub(crate) struct Row {
     pub name: &'static str,
     pub about: &'static str,
     pub hooks: &'static [Hook],
+    /// Where it can show.
+    pub transports: &'static [Transport],
 }
 
+/// One of messages, which shows on any transport.
 pub(crate) const fn row(name: &'static str, about: &'static str, hooks: &'static [Hook]) -> Row {
-    Row { name, about, hooks }
+    Row { name, about, hooks, transports: &[Transport::Stdio, Transport::Http] }
+}
+
+/// One of lines, of a process, or of a client that is alone.
+pub(crate) const fn stdio_row(name: &'static str, about: &'static str, hooks: &'static [Hook]) -> Row {
+    Row { name, about, hooks, transports: &[Transport::Stdio] }
+}
+
+/// One of HTTP.
+pub(crate) const fn http_row(name: &'static str, about: &'static str, hooks: &'static [Hook]) -> Row {
+    Row { name, about, hooks, transports: &[Transport::Http] }
 }
 
 /// A place where messages pass, and what happens there.
@@ -72,6 +95,18 @@ pub(crate) enum Hook {
     Linger(fn(&mut Memory, &Value) -> Duration),
     /// The client has closed its end.
     End(fn(&mut Memory) -> Leave),
+    /// An HTTP request as it comes in.
+    Arrive(fn(&mut Memory, &mut Arrival) -> Meeting),
+    /// An HTTP response as it goes out.
+    Depart(fn(&mut Memory, &Arrival, &mut Departure)),
+    /// An event of a stream; what is returned goes out in its place.
+    Event(fn(&mut Memory, &Passage, Event) -> Vec<Event>),
+    /// The bytes of an event, and the pieces in which they go out.
+    Pieces(fn(&mut Memory, &Passage, Vec<u8>) -> Vec<Vec<u8>>),
+    /// Bytes of a connection as they are read, in place.
+    Reading(fn(&mut [u8])),
+    /// Bytes of a connection as they are written, in place.
+    Writing(fn(&mut [u8])),
 }
 
 /// What becomes of something that came in.
@@ -87,6 +122,16 @@ pub(crate) enum Act {
     Instead(Vec<Value>),
     /// The server dies with this exit code.
     Die(i32),
+}
+
+/// What becomes of an HTTP request.
+pub(crate) enum Meeting {
+    /// It goes on, as altered.
+    Pass,
+    /// This goes out, and it is not heard of.
+    Answer(Departure),
+    /// It is never answered.
+    Silence,
 }
 
 /// How the server leaves when the client has closed its end.
@@ -320,6 +365,87 @@ impl Edge {
         Leave::After(Vec::new())
     }
 
+    pub fn arrive(&mut self, arrival: &mut Arrival) -> Meeting {
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                if let Hook::Arrive(alter) = hook {
+                    let before = arrival.clone();
+                    let meeting = alter(memory, arrival);
+                    let passes = matches!(meeting, Meeting::Pass);
+                    if !passes || before != *arrival {
+                        firings.add();
+                    }
+                    if !passes {
+                        return meeting;
+                    }
+                }
+            }
+        }
+        Meeting::Pass
+    }
+
+    pub fn depart(&mut self, arrival: &Arrival, departure: &mut Departure) {
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                if let Hook::Depart(alter) = hook {
+                    let before = departure.outline();
+                    alter(memory, arrival, departure);
+                    if before != departure.outline() {
+                        firings.add();
+                    }
+                }
+            }
+        }
+    }
+
+    /// The events that go out for one, each in the pieces in which it goes out.
+    pub fn event(&mut self, passage: &Passage, event: Event) -> Vec<(Event, Vec<Vec<u8>>)> {
+        let mut events = vec![event];
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                if let Hook::Event(alter) = hook {
+                    let before = events.clone();
+                    events = events.into_iter().flat_map(|event| alter(memory, passage, event)).collect();
+                    if before != events {
+                        firings.add();
+                    }
+                }
+            }
+        }
+        events.into_iter().map(|event| (event.clone(), self.pieces(passage, event.to_bytes()))).collect()
+    }
+
+    fn pieces(&mut self, passage: &Passage, bytes: Vec<u8>) -> Vec<Vec<u8>> {
+        let mut pieces = vec![bytes];
+        for Active { row, memory, firings } in &mut self.0 {
+            for hook in row.hooks {
+                if let Hook::Pieces(alter) = hook {
+                    let before = pieces.clone();
+                    pieces = pieces.into_iter().flat_map(|piece| alter(memory, passage, piece)).collect();
+                    if before != pieces {
+                        firings.add();
+                    }
+                }
+            }
+        }
+        pieces
+    }
+
+    /// The hooks for the bytes of a connection: those read, and those written.
+    pub fn tampering(&self) -> Tampering {
+        let mut tampering = Tampering::default();
+        for Active { row, firings, .. } in &self.0 {
+            for hook in row.hooks {
+                match hook {
+                    Hook::Reading(alter) => tampering.reading.push((*alter, firings.clone())),
+                    Hook::Writing(alter) => tampering.writing.push((*alter, firings.clone())),
+                    _ => {}
+                }
+            }
+        }
+        tampering
+    }
+
     /// Sends a message through all hooks of one kind; `run` says none for hooks of another kind.
     fn through(
         &mut self,
@@ -350,4 +476,38 @@ impl Edge {
 
 fn concerns(method: &str, exchange: &Exchange) -> bool {
     method == "*" || exchange.is(method)
+}
+
+/// What is done to the bytes of a connection.
+#[derive(Clone, Default)]
+pub(crate) struct Tampering {
+    reading: Vec<Tamper>,
+    writing: Vec<Tamper>,
+}
+
+/// One alteration of bytes, and how often it was one.
+type Tamper = (fn(&mut [u8]), Firings);
+
+impl Tampering {
+    pub fn read(&self, bytes: &mut [u8]) {
+        tamper(&self.reading, bytes);
+    }
+
+    pub fn write(&self, bytes: &mut [u8]) {
+        tamper(&self.writing, bytes);
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.reading.is_empty() && self.writing.is_empty()
+    }
+}
+
+fn tamper(hooks: &[Tamper], bytes: &mut [u8]) {
+    for (alter, firings) in hooks {
+        let before = bytes.to_vec();
+        alter(bytes);
+        if before != bytes {
+            firings.add();
+        }
+    }
 }

@@ -44,7 +44,7 @@ mod variants;
 
 use std::path::PathBuf;
 
-pub use edge::Firings;
+pub use edge::{Firings, Transport};
 pub use faults::Fault;
 pub use http::Site;
 pub use revision::{Revision, UnknownRevision};

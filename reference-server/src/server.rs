@@ -39,6 +39,13 @@ pub(crate) struct Parcel {
     pub last: bool,
 }
 
+impl Parcel {
+    /// Whether it is the first of a stream of changes.
+    pub fn is_acknowledgement(&self) -> bool {
+        self.method.as_deref() == Some("notifications/subscriptions/acknowledged")
+    }
+}
+
 /// What is to be sent, in order, each not before its time.
 #[derive(Default)]
 pub(crate) struct Outbox {

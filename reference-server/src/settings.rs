@@ -1,5 +1,6 @@
 //! What does one running server offer? The choices that the specification leaves to a server; variants make them.
 
+use crate::http::Choices;
 use crate::revision::Revision;
 
 /// The choices of one running server.
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub completions: bool,
     /// Whether a subscription to what does not exist is accepted.
     pub subscribe_unknown: bool,
+    /// What concerns HTTP only.
+    pub http: Choices,
 }
 
 impl Settings {
@@ -39,6 +42,7 @@ impl Settings {
             list_changed: true,
             completions: true,
             subscribe_unknown: false,
+            http: Choices::default(),
         }
     }
 

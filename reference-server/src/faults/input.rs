@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::edge::{Act, Hook::*, Memory, Row, row};
+use crate::edge::{Act, Hook::*, Memory, Row, row, stdio_row};
 use crate::edit::*;
 use crate::lines::Frame;
 use crate::revision::Revision;
@@ -185,13 +185,13 @@ pub(super) const TABLE: &[Row] = &[
         "A thousand open brackets end the server",
         &[Line(|_, frame| die_if(frame.bytes.iter().filter(|byte| b"[{".contains(byte)).count() > 1000))],
     ),
-    row(
+    stdio_row(
         "blank-input-kills",
         "A blank line ends the server",
         &[Line(|_, frame| die_if(frame.bytes.iter().all(u8::is_ascii_whitespace)))],
     ),
     row("array-kills", "An array ends the server", &[In(|_, message| die_if(message.is_array()))]),
-    row(
+    stdio_row(
         "bom-input-kills",
         "A byte order mark ends the server",
         &[Line(|_, frame| die_if(frame.bytes.starts_with(b"\xef\xbb\xbf")))],

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::edge::{Act, Hook::*, Memory, Row, row};
+use crate::edge::{Act, Hook::*, Memory, Row, row, stdio_row};
 use crate::edit::*;
 use crate::message::reply as reply_to;
 use crate::opening::{SERVER_INFO, SUBSCRIPTION_ID, server_info};
@@ -190,7 +190,7 @@ pub(super) const TABLE: &[Row] = &[
         "A stream that asked for nothing delivers everything",
         &[Change(|memory, change| deliver(memory, change, |filter| !is_set(filter)))],
     ),
-    row(
+    stdio_row(
         "delivered-without-listen",
         "Changes are told though no stream is open",
         &[Change(|memory, change| {
@@ -250,7 +250,7 @@ pub(super) const TABLE: &[Row] = &[
             _ => vec![message],
         })],
     ),
-    row(
+    stdio_row(
         "updates-after-end",
         "A stream that was ended by the server still delivers",
         &[Notice(|_, message| match tag(&message).cloned() {
@@ -258,12 +258,12 @@ pub(super) const TABLE: &[Row] = &[
             _ => vec![message],
         })],
     ),
-    row(
+    stdio_row(
         "listen-result-untagged",
         "The result that ends a stream does not name it",
         &[Result(LISTEN, |_, r| at(r, "/_meta", |meta| unset(meta, SUBSCRIPTION_ID)))],
     ),
-    row(
+    stdio_row(
         "listen-result-never",
         "A server that stops leaves its streams unanswered",
         &[Reply(
@@ -272,7 +272,7 @@ pub(super) const TABLE: &[Row] = &[
             },
         )],
     ),
-    row(
+    stdio_row(
         "cancel-ignored",
         "A stream goes on though it was cancelled",
         &[
@@ -283,7 +283,7 @@ pub(super) const TABLE: &[Row] = &[
             Notice(remember),
         ],
     ),
-    row(
+    stdio_row(
         "cancel-ends-all",
         "Cancelling one stream ends all",
         &[

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::edge::Row;
+use crate::edge::{Row, Transport};
 
 mod asking;
 mod discover;
+mod http;
 mod input;
 mod list;
 mod listen;
@@ -21,7 +22,7 @@ mod templates;
 mod utilities;
 
 /// The tables, in the order in which faults are listed.
-const TABLES: [&[Row]; 14] = [
+const TABLES: [&[Row]; 19] = [
     rpc::TABLE,
     input::TABLE,
     stdio::TABLE,
@@ -36,6 +37,11 @@ const TABLES: [&[Row]; 14] = [
     listen::TABLE,
     paging::TABLE,
     utilities::TABLE,
+    http::headers::TABLE,
+    http::status::TABLE,
+    http::sessions::TABLE,
+    http::streams::TABLE,
+    http::old::TABLE,
 ];
 
 /// One way to go wrong.
@@ -57,6 +63,11 @@ impl Fault {
     /// What goes wrong, in one line.
     pub fn about(self) -> &'static str {
         self.row().about
+    }
+
+    /// The transports on which it can show.
+    pub fn transports(self) -> &'static [Transport] {
+        self.row().transports
     }
 
     pub(crate) fn row(self) -> &'static Row {

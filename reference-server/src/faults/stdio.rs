@@ -2,14 +2,18 @@
 
 use serde_json::Value;
 
-use crate::edge::{Act, Hook::*, Leave, Row, row};
+use crate::edge::{Act, Hook::*, Leave, Row, row, stdio_row};
 use crate::edit::*;
 use crate::message::Refusal;
 
 pub(super) const TABLE: &[Row] = &[
-    row("banner-on-stdout", "A greeting for people stands on stdout", &[Start(b"Litmus server ready\n")]),
-    row("bom-first", "Stdout begins with a byte order mark", &[Start(b"\xef\xbb\xbf")]),
-    row(
+    stdio_row(
+        "banner-on-stdout",
+        "A greeting for people stands on stdout",
+        &[Start(b"Litmus server ready\n")],
+    ),
+    stdio_row("bom-first", "Stdout begins with a byte order mark", &[Start(b"\xef\xbb\xbf")]),
+    stdio_row(
         "chatter-on-stdout",
         "A log line follows the first message on stdout",
         &[Bytes(|memory, _, line| {
@@ -19,7 +23,7 @@ pub(super) const TABLE: &[Row] = &[
             memory.count += 1;
         })],
     ),
-    row(
+    stdio_row(
         "blank-line",
         "A blank line follows each list",
         &[Bytes(|_, message, line| {
@@ -28,7 +32,7 @@ pub(super) const TABLE: &[Row] = &[
             }
         })],
     ),
-    row(
+    stdio_row(
         "pretty-printed",
         "Lists are spread over several lines",
         &[Bytes(|_, message, line| {
@@ -68,15 +72,19 @@ pub(super) const TABLE: &[Row] = &[
             }
         })],
     ),
-    row(
+    stdio_row(
         "unfinished-last-line",
         "The last line breaks off",
         &[End(|_| Leave::Writing(b"{\"jsonrpc\":\"2.0\",\"method\":\"notif"))],
     ),
-    row("end-of-input-ignored", "The server stays when its input ends", &[End(|_| Leave::Never)]),
-    row("exits-badly-at-end", "The server exits with 3 when its input ends", &[End(|_| Leave::Code(3))]),
+    stdio_row("end-of-input-ignored", "The server stays when its input ends", &[End(|_| Leave::Never)]),
+    stdio_row(
+        "exits-badly-at-end",
+        "The server exits with 3 when its input ends",
+        &[End(|_| Leave::Code(3))],
+    ),
     row("read-kills", "A read ends the server", &[In(|_, message| die_if(asks(message, READ)))]),
-    row(
+    stdio_row(
         "crlf-input-refused",
         "A line that ends in CR LF is not understood",
         &[Line(|_, frame| {
@@ -84,7 +92,7 @@ pub(super) const TABLE: &[Row] = &[
             if frame.bytes.ends_with(b"\r") { Act::Answer(vec![answer()]) } else { Act::Pass }
         })],
     ),
-    row(
+    stdio_row(
         "chunked-input-broken",
         "Of a line that comes in pieces only the first is used",
         &[Line(|_, frame| {
@@ -97,12 +105,12 @@ pub(super) const TABLE: &[Row] = &[
         "A line of more than 64 KiB ends the server",
         &[Line(|_, frame| die_if(frame.bytes.len() > LONG))],
     ),
-    row(
+    stdio_row(
         "long-line-unanswered",
         "A line of more than 64 KiB is not answered",
         &[Line(|_, frame| drop_if(frame.bytes.len() > LONG))],
     ),
-    row(
+    stdio_row(
         "separator-ends-line",
         "A line is split at the character U+2028",
         &[Line(|_, frame| {
@@ -112,7 +120,7 @@ pub(super) const TABLE: &[Row] = &[
             Act::Pass
         })],
     ),
-    row(
+    stdio_row(
         "long-line-cut",
         "A line is cut after 4 KiB",
         &[Line(|_, frame| {
@@ -120,7 +128,7 @@ pub(super) const TABLE: &[Row] = &[
             Act::Pass
         })],
     ),
-    row(
+    stdio_row(
         "read-under-way-keeps-it",
         "The server stays when its input ends right after a read",
         &[

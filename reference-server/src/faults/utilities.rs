@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::catalogue::SLOW;
-use crate::edge::{Act, Hook::*, Memory, Row, row};
+use crate::edge::{Act, Hook::*, Memory, Row, row, stdio_row};
 use crate::edit::*;
 use crate::logging::Level;
 use crate::message::Refusal;
@@ -170,7 +170,7 @@ pub(super) const TABLE: &[Row] = &[
         "A cancellation of what is being worked on ends the server",
         &[In(|memory, message| die_if(cancels_slow_read(memory, message)))],
     ),
-    row(
+    stdio_row(
         "cancelled-read-goes-on",
         "A read that was cancelled goes on, without a session",
         &[

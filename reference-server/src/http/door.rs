@@ -1,7 +1,6 @@
 //! What is answered to each HTTP request? The rules of both eras of Streamable HTTP at one endpoint, and those of the
 //! transport of 2024-11-05 at two others.
 
-use axum::body::Body;
 use axum::http::header::ALLOW;
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -37,7 +36,6 @@ pub(super) enum Turn {
     Streams {
         events: Events,
         line: Line,
-        session: Option<String>,
     },
 }
 
@@ -117,6 +115,9 @@ fn post(state: &mut State, arrival: Arrival, now: Instant) -> Turn {
         return refuse(StatusCode::BAD_REQUEST, "Unsupported protocol version");
     }
     let opens = message.as_ref().is_some_and(|message| message["method"] == "initialize");
+    if !state.door.choices.sessions {
+        return post_single(state, arrival, message, opens, now);
+    }
     match arrival.header(&SESSION).map(str::to_owned) {
         None if !rules::has_session(&arrival) && opens => {
             let number = state.number();
@@ -135,6 +136,21 @@ fn post(state: &mut State, arrival: Arrival, now: Instant) -> Turn {
         }
         Some(_) => refuse_to(message.as_ref(), StatusCode::NOT_FOUND, "There is no such session"),
     }
+}
+
+/// A message to a server whose sessions have no ids: all that it can know of the client is the version.
+fn post_single(
+    state: &mut State,
+    arrival: Arrival,
+    message: Option<Value>,
+    opens: bool,
+    now: Instant,
+) -> Turn {
+    let number = state.number();
+    let named = arrival.header(&VERSION).and_then(|name| state.settings.serves(name));
+    let revision = named.unwrap_or(Revision::V2025_03_26);
+    let key = if opens { state.open(Kind::Single, None) } else { state.open_single(revision) };
+    submit(state, Some(key), number, arrival.body, message, None, now)
 }
 
 /// A message of the revision without sessions.
@@ -166,10 +182,10 @@ fn submit(
     opens: Option<String>,
     now: Instant,
 ) -> Turn {
-    let Some(room) = state.room(&key) else {
+    let Some((room, door)) = state.at(&key) else {
         return refuse(StatusCode::NOT_FOUND, "There is no such session");
     };
-    let answer = room.expect(number);
+    let answer = room.expect(number, door);
     if body.iter().all(u8::is_ascii_whitespace) {
         room.server.refuse(Refusal::new(code::PARSE, "Parse error"), number, now);
         state.settle(now);
@@ -202,7 +218,7 @@ fn is_request(message: &Value) -> bool {
 
 /// What only a session offers: GET and DELETE.
 fn in_session(state: &mut State, arrival: &Arrival, serve: fn(&mut State, &Arrival, &str) -> Turn) -> Turn {
-    if rules::is_stateless(&state.settings, arrival, None) {
+    if rules::is_stateless(&state.settings, arrival, None) || !state.door.choices.sessions {
         return not_allowed(state);
     }
     let Some(id) = arrival.header(&SESSION) else {
@@ -220,14 +236,20 @@ fn in_session(state: &mut State, arrival: &Arrival, serve: fn(&mut State, &Arriv
 /// Opens the stream for what belongs to no request, or takes up one that broke off.
 fn listen(state: &mut State, arrival: &Arrival, id: &str) -> Turn {
     let (key, number) = (Some(id.to_owned()), state.number());
-    let Some(room) = state.room(&key) else { return not_allowed(state) };
-    let resumed = arrival.header(&LAST_EVENT).and_then(|last| room.resume(last));
+    if !state.door.choices.listening {
+        return not_allowed(state);
+    }
+    let Some((room, door)) = state.at(&key) else { return not_allowed(state) };
+    let resumed = arrival.header(&LAST_EVENT).and_then(|last| room.resume(last, door));
+    if resumed.is_none() && door.choices.lone_listener && room.has_listener() {
+        return refuse(StatusCode::CONFLICT, "Somebody listens already");
+    }
     let (events, number, connections) = resumed.unwrap_or_else(|| {
-        let (events, connections) = room.listen(number);
+        let (events, connections) = room.listen(number, door);
         (events, number, connections)
     });
-    room.catch_up();
-    Turn::Streams { events, line: Line { key, number, connections }, session: None }
+    room.catch_up(door);
+    Turn::Streams { events, line: Line { key, number, connections } }
 }
 
 /// Opens a session of the old transport: the first event says where to post.
@@ -235,11 +257,11 @@ fn open_old(state: &mut State) -> Turn {
     let number = state.number();
     let id = state.open(Kind::Old, None);
     let key = Some(id.clone());
-    let Some(room) = state.room(&key) else { return not_allowed(state) };
-    let (events, connections) = room.listen(number);
+    let Some((room, door)) = state.at(&key) else { return not_allowed(state) };
+    let (events, connections) = room.listen(number, door);
     let endpoint = format!("/messages?session={id}").into_bytes();
-    room.send(number, Event { name: Some("endpoint"), data: Some(endpoint), ..Event::default() });
-    Turn::Streams { events, line: Line { key, number, connections }, session: None }
+    room.send(number, Event { name: Some("endpoint"), data: Some(endpoint), ..Event::default() }, door);
+    Turn::Streams { events, line: Line { key, number, connections } }
 }
 
 /// A message of the old transport: whatever there is to say comes on the stream.
@@ -277,13 +299,4 @@ fn refuse_to(message: Option<&Value>, status: StatusCode, why: &str) -> Turn {
         error["id"] = id.clone();
     }
     Turn::Answered(Departure::json(status, error.to_string().into_bytes()))
-}
-
-/// The response whose body is a stream.
-pub(super) fn stream(body: Body, session: Option<&String>) -> Departure {
-    let departure = Departure::stream(body);
-    match session {
-        Some(id) => departure.with(SESSION, id),
-        None => departure,
-    }
 }

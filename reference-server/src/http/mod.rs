@@ -24,21 +24,27 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 
-use crate::edge::Firings;
+use crate::edge::{Firings, Meeting};
 use crate::lines::LONGEST;
 use crate::{Ending, Options};
 
+mod choices;
 mod door;
 mod room;
 mod rules;
 mod state;
 mod stream;
+mod tamper;
 mod wire;
 
+pub(crate) use choices::{Choices, Replies, Route};
 use door::{Endpoint, Line, Turn};
 use state::State;
 use stream::{Answer, Events, Held};
-use wire::{Arrival, Departure};
+use tamper::Tampered;
+pub(crate) use wire::{
+    Arrival, BUFFERING, Content, Departure, Event, LAST_EVENT, METHOD, NAME, Passage, SESSION, VERSION,
+};
 
 /// One running server with all its HTTP clients, and one set of resources. Clones are the same server. It waits by
 /// tokio's clock only, so that a test can run it on paused time.
@@ -72,6 +78,7 @@ impl Site {
     /// Serves one HTTP connection until either side ends it.
     pub async fn serve(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
         let service = TowerToHyperService::new(self.router());
+        let stream = Tampered { stream, tampering: self.0.lock().door.edge.tampering() };
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
         tokio::select! {
             biased;
@@ -173,8 +180,8 @@ impl Drop for Hold {
     fn drop(&mut self) {
         let Line { key, number, connections } = &self.line;
         self.site.change(|state| {
-            if let Some(room) = state.room(key) {
-                room.leave(*number, *connections);
+            if let Some((room, door)) = state.at(key) {
+                room.leave(*number, *connections, door);
                 state.settle(Instant::now());
             }
         });
@@ -186,31 +193,46 @@ async fn answer(site: Site, endpoint: Endpoint, request: Request) -> Result<Depa
     let Ok(body) = to_bytes(body, LONGEST).await else {
         return Ok(Departure::empty(StatusCode::PAYLOAD_TOO_LARGE));
     };
-    let arrival = Arrival {
+    let mut arrival = Arrival {
         method: parts.method,
+        path: parts.uri.path().to_owned(),
         query: parts.uri.query().unwrap_or("").to_owned(),
         headers: parts.headers,
         body: body.into(),
     };
+    let meeting = site.change(|state| state.door.edge.arrive(&mut arrival));
+    let mut departure = match meeting {
+        Meeting::Pass => respond(&site, endpoint, arrival.clone()).await,
+        Meeting::Answer(departure) => departure,
+        Meeting::Silence => std::future::pending().await,
+    };
+    site.change(|state| state.door.edge.depart(&arrival, &mut departure));
+    Ok(departure)
+}
+
+async fn respond(site: &Site, endpoint: Endpoint, arrival: Arrival) -> Departure {
     let turn = site.change(|state| door::hear(state, endpoint, arrival, Instant::now()));
-    Ok(match turn {
+    match turn {
         Turn::Answered(departure) => departure,
-        Turn::Streams { events, line, session } => {
-            door::stream(body_of(events, Hold { site, line }), session.as_ref())
+        Turn::Streams { events, line } => {
+            Departure::stream(body_of(events, Hold { site: site.clone(), line }))
         }
         Turn::Waits(mut waiting) => {
-            let hold = Hold { site, line: waiting.line.clone() };
+            let hold = Hold { site: site.clone(), line: waiting.line.clone() };
             match (&mut waiting.answer).await {
                 Ok(Answer::Message { line, code }) => waiting.respond(line, code),
                 Ok(Answer::Events { events, refused }) => {
-                    let session = waiting.opens.as_ref().filter(|_| !refused);
-                    door::stream(body_of(events, hold), session)
+                    let departure = Departure::stream(body_of(events, hold));
+                    match waiting.opens.as_ref().filter(|_| !refused) {
+                        Some(id) => departure.with(SESSION, id),
+                        None => departure,
+                    }
                 }
                 // The session has ended meanwhile.
                 Err(_) => Departure::empty(StatusCode::NOT_FOUND),
             }
         }
-    })
+    }
 }
 
 fn body_of(events: Events, hold: Hold) -> Body {

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::choices::{Choices, Replies, Route};
 use super::stream::{Answer, Events, Stream, priming};
-use super::wire::Event;
+use super::wire::{Event, Passage};
+use crate::edge::Edge;
 use crate::revision::Revision;
 use crate::server::{Parcel, Server};
 
@@ -24,6 +26,14 @@ pub(super) enum Kind {
     Session,
     /// One with a session by the transport of 2024-11-05: all that it hears comes on one stream.
     Old,
+    /// A single request of a server whose sessions have no ids.
+    Single,
+}
+
+/// What a room must know of the door through which everything passes.
+pub(super) struct Door {
+    pub edge: Edge,
+    pub choices: Choices,
 }
 
 pub(super) struct Room {
@@ -53,9 +63,9 @@ impl Room {
     }
 
     /// Expects an answer for what came in under this number.
-    pub fn expect(&mut self, number: u64) -> oneshot::Receiver<Answer> {
+    pub fn expect(&mut self, number: u64, door: &Door) -> oneshot::Receiver<Answer> {
         let (sender, receiver) = oneshot::channel();
-        self.streams.insert(number, Stream::answering(sender, self.kind == Kind::Session));
+        self.streams.insert(number, Stream::answering(sender, self.is_resumable(door)));
         receiver
     }
 
@@ -70,9 +80,17 @@ impl Room {
         self.streams.remove(&number);
     }
 
+    fn is_resumable(&self, door: &Door) -> bool {
+        self.kind == Kind::Session && door.choices.resuming
+    }
+
+    pub fn has_listener(&self) -> bool {
+        self.listener().is_some()
+    }
+
     /// Opens a stream for what belongs to no request.
-    pub fn listen(&mut self, number: u64) -> (Events, u64) {
-        let mut stream = Stream::silent(self.kind == Kind::Session);
+    pub fn listen(&mut self, number: u64, door: &mut Door) -> (Events, u64) {
+        let mut stream = Stream::silent(self.is_resumable(door));
         let events = stream.connect(0);
         let connections = stream.connections;
         self.streams.insert(number, stream);
@@ -88,16 +106,26 @@ impl Room {
             })
         });
         self.listening.push(number);
-        if self.kind == Kind::Session {
-            self.prime(number);
+        if self.is_resumable(door) {
+            self.prime(number, door);
         }
         (events, connections)
     }
 
     /// Takes up a stream behind the event with this id; none if there is no such stream.
-    pub fn resume(&mut self, id: &str) -> Option<(Events, u64, u64)> {
+    pub fn resume(&mut self, id: &str, door: &Door) -> Option<(Events, u64, u64)> {
         let (number, place) = id.split_once('-')?;
         let (number, place) = (number.parse().ok()?, place.parse::<u64>().ok()?);
+        if door.choices.replaying_all {
+            let others: Vec<Vec<u8>> = self
+                .streams
+                .iter()
+                .filter(|(other, _)| **other != number)
+                .flat_map(|(_, s)| s.kept())
+                .collect();
+            let stream = self.streams.get_mut(&number)?;
+            others.into_iter().for_each(|bytes| stream.send(vec![bytes]));
+        }
         let stream = self.streams.get_mut(&number).filter(|stream| stream.is_resumable())?;
         if stream.is_unanswered() {
             return None;
@@ -107,30 +135,57 @@ impl Room {
     }
 
     /// Sends what belongs to no request and had nobody to hear it.
-    pub fn catch_up(&mut self) {
+    pub fn catch_up(&mut self, door: &mut Door) {
         if let Some(number) = self.listener() {
             for parcel in std::mem::take(&mut self.backlog) {
-                self.send(number, Event::message(&parcel.line));
+                self.carry(number, &parcel, door);
             }
         }
     }
 
-    /// Sends an event on a stream.
-    pub fn send(&mut self, number: u64, mut event: Event) {
-        let is_old = self.kind == Kind::Old;
-        if let Some(stream) = self.streams.get_mut(&number) {
-            if stream.is_resumable() {
-                event.id = Some(format!("{number}-{}", stream.next()));
+    fn carry(&mut self, number: u64, parcel: &Parcel, door: &mut Door) {
+        self.send_of(
+            number,
+            Event::message(&parcel.line),
+            parcel.method.clone(),
+            parcel.method.is_none(),
+            door,
+        );
+    }
+
+    /// Sends an event that carries no message.
+    pub fn send(&mut self, number: u64, event: Event, door: &mut Door) {
+        self.send_of(number, event, None, false, door);
+    }
+
+    fn send_of(
+        &mut self,
+        number: u64,
+        mut event: Event,
+        method: Option<String>,
+        reply: bool,
+        door: &mut Door,
+    ) {
+        let (old, revision) = (self.kind == Kind::Old, self.server.revision());
+        let listens = self.listening.contains(&number);
+        let Some(stream) = self.streams.get_mut(&number) else { return };
+        if stream.is_resumable() {
+            event.id = Some(format!("{number}-{}", stream.next()));
+        }
+        if old && event.name.is_none() {
+            event.name = Some("message");
+        }
+        let passage = Passage { stream: number, place: stream.next(), listens, old, revision, method, reply };
+        for (event, pieces) in door.edge.event(&passage, event) {
+            stream.send(pieces);
+            if event.breaks {
+                stream.disconnect();
             }
-            if is_old && event.name.is_none() {
-                event.name = Some("message");
-            }
-            stream.send(vec![event.to_bytes()]);
         }
     }
 
     /// The client has left a stream, which was then connected for this time.
-    pub fn leave(&mut self, number: u64, connections: u64) {
+    pub fn leave(&mut self, number: u64, connections: u64, door: &Door) {
         match self.streams.get_mut(&number) {
             Some(stream) if stream.is_unanswered() || stream.connections == connections => {
                 stream.disconnect();
@@ -139,28 +194,30 @@ impl Room {
         }
         match self.kind {
             // Nobody can come back, so it is cancelled.
-            Kind::Everybody => {
+            Kind::Everybody if !door.choices.noticing => {}
+            Kind::Session if !door.choices.cancelling => {}
+            Kind::Everybody | Kind::Session => {
                 self.streams.remove(&number);
                 self.server.hang_up(number);
             }
-            Kind::Session => {}
-            Kind::Old => self.closed = true,
+            Kind::Old | Kind::Single => self.closed = true,
         }
     }
 
     /// Sends what is due, each message on one stream.
-    pub fn deliver(&mut self, now: Instant) {
+    pub fn deliver(&mut self, now: Instant, door: &mut Door) {
         let mut touched = BTreeSet::new();
         while self.server.outbox().front().is_some_and(|(time, _)| *time <= now) {
             let Some((_, parcel)) = self.server.outbox().pop() else { break };
-            match self.place(&parcel) {
+            self.strew(&parcel, door);
+            match self.place(&parcel, door) {
                 Some(number) => {
                     touched.insert(number);
                     if let Some(stream) = self.streams.get_mut(&number) {
                         stream.waiting.push(parcel);
                     }
                 }
-                None if parcel.method.is_some() && self.kind != Kind::Everybody => {
+                None if parcel.method.is_some() && self.kind == Kind::Session => {
                     self.backlog.push_back(parcel);
                     if self.backlog.len() > BACKLOG {
                         self.backlog.pop_front();
@@ -169,11 +226,28 @@ impl Room {
                 None => {}
             }
         }
-        touched.into_iter().for_each(|number| self.flush(number));
+        touched.into_iter().for_each(|number| self.flush(number, door));
         for number in self.server.take_dropped() {
-            self.end_unanswered(number);
+            self.end_unanswered(number, door);
         }
         self.sweep();
+        self.closed |= self.kind == Kind::Single && self.streams.is_empty();
+    }
+
+    /// Sends a message where it does not belong, besides, if the server is one that does.
+    fn strew(&mut self, parcel: &Parcel, door: &mut Door) {
+        let Some(newest) = self.listener().filter(|_| self.kind == Kind::Session) else { return };
+        match door.choices.route {
+            Route::RepliesToListenerToo if parcel.method.is_none() => self.carry(newest, parcel, door),
+            Route::ChangesToAll if parcel.origin.is_none() => {
+                for number in self.listening.clone() {
+                    if number != newest && self.streams.get(&number).is_some_and(Stream::is_connected) {
+                        self.carry(number, parcel, door);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
 
     /// When `deliver` or the conversation has something to do, if ever.
@@ -183,16 +257,40 @@ impl Room {
     }
 
     /// The stream on which a message goes. In a session, only what concerns one request goes with it.
-    fn place(&self, parcel: &Parcel) -> Option<u64> {
+    fn place(&self, parcel: &Parcel, door: &Door) -> Option<u64> {
         let own = parcel.origin.filter(|number| self.streams.get(number).is_some_and(|s| !s.finished));
-        match (self.kind, parcel.method.as_deref()) {
+        let method = parcel.method.as_deref();
+        let concerns_one = matches!(method, None | Some("notifications/progress" | "notifications/message"));
+        match (self.kind, door.choices.route) {
             (Kind::Old, _) => self.listener(),
-            (Kind::Everybody, _)
-            | (Kind::Session, None | Some("notifications/progress" | "notifications/message")) => {
-                own.or_else(|| self.listener().filter(|_| parcel.method.is_some()))
+            (Kind::Session, Route::ProgressToListener) if method == Some("notifications/progress") => {
+                self.listener().or(own)
             }
-            (Kind::Session, Some(_)) => self.listener(),
+            (Kind::Everybody, Route::ProgressToListener) if method == Some("notifications/progress") => {
+                self.request_other_than(own).or(own)
+            }
+            (Kind::Everybody, Route::ChangesWithRequests)
+                if !concerns_one && !parcel.is_acknowledgement() =>
+            {
+                self.request_other_than(own).or(own)
+            }
+            (Kind::Session, Route::ChangesWithRequests) if !concerns_one => {
+                self.request_other_than(None).or_else(|| self.listener())
+            }
+            (Kind::Everybody | Kind::Single, _) => own,
+            (Kind::Session, _) if concerns_one => {
+                own.or_else(|| self.listener().filter(|_| method.is_some()))
+            }
+            (Kind::Session, _) => self.listener(),
         }
+    }
+
+    /// The newest request that is not this one and waits for its reply.
+    fn request_other_than(&self, own: Option<u64>) -> Option<u64> {
+        let waits = |(number, stream): &(&u64, &Stream)| {
+            Some(**number) != own && !stream.finished && !self.listening.contains(number)
+        };
+        self.streams.iter().rfind(waits).map(|(number, _)| *number)
     }
 
     /// The stream on which somebody listens now.
@@ -202,53 +300,60 @@ impl Room {
     }
 
     /// Answers by one message if that is all there is to say, and by events otherwise.
-    fn flush(&mut self, number: u64) {
+    fn flush(&mut self, number: u64, door: &mut Door) {
         let Some(stream) = self.streams.get_mut(&number) else { return };
-        let waiting = std::mem::take(&mut stream.waiting);
+        let mut waiting = std::mem::take(&mut stream.waiting);
         let last = waiting.iter().any(|parcel| parcel.last) && self.kind != Kind::Old;
+        if stream.is_unanswered() && door.choices.replies == Replies::Messages && !is_listening(&waiting) {
+            waiting.retain(|parcel| parcel.method.is_none());
+            if waiting.is_empty() {
+                return;
+            }
+        }
         let refusal = waiting.iter().find_map(|parcel| parcel.code);
         if self.opening == Some(number) && last {
             self.opening = None;
             self.closed |= refusal.is_some();
         }
         if stream.is_unanswered() {
-            if let ([parcel], true) = (waiting.as_slice(), last) {
+            let is_lone = last && door.choices.replies != Replies::Events;
+            if let ([parcel], true) = (waiting.as_slice(), is_lone) {
                 let line = parcel.line.strip_suffix(b"\n").unwrap_or(&parcel.line).to_vec();
                 stream.answer(Answer::Message { line, code: parcel.code });
                 self.streams.remove(&number);
                 return;
             }
-            self.open_events(number, refusal.is_some());
+            self.open_events(number, refusal.is_some(), door);
         }
         for parcel in waiting {
-            self.send(number, Event::message(&parcel.line));
+            self.carry(number, &parcel, door);
         }
-        if last {
+        if last && door.choices.ending {
             self.end(number);
         }
     }
 
-    fn open_events(&mut self, number: u64, refused: bool) {
+    fn open_events(&mut self, number: u64, refused: bool, door: &mut Door) {
         if let Some(stream) = self.streams.get_mut(&number) {
             let events = stream.connect(0);
             stream.answer(Answer::Events { events, refused });
             if stream.is_resumable() {
-                self.prime(number);
+                self.prime(number, door);
             }
         }
     }
 
     /// From 2025-11-25 on a stream begins with an id to come back by.
-    fn prime(&mut self, number: u64) {
-        if self.server.revision() >= Some(Revision::V2025_11_25) {
-            self.send(number, priming());
+    fn prime(&mut self, number: u64, door: &mut Door) {
+        if door.choices.priming && self.server.revision() >= Some(Revision::V2025_11_25) {
+            self.send(number, priming(), door);
         }
     }
 
     /// No answer will come: the request was cancelled.
-    fn end_unanswered(&mut self, number: u64) {
+    fn end_unanswered(&mut self, number: u64, door: &mut Door) {
         if self.streams.get(&number).is_some_and(Stream::is_unanswered) {
-            self.open_events(number, false);
+            self.open_events(number, false, door);
         }
         self.end(number);
     }
@@ -270,4 +375,9 @@ impl Room {
             self.streams.remove(number);
         }
     }
+}
+
+/// Whether what waits opens a stream that goes on and on.
+fn is_listening(waiting: &[Parcel]) -> bool {
+    waiting.iter().any(Parcel::is_acknowledgement)
 }

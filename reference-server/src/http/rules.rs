@@ -48,6 +48,9 @@ pub(super) fn is_stateless(settings: &Settings, arrival: &Arrival, message: Opti
     if settings.stateless().is_empty() || settings.newest_stateful().is_none() {
         return !settings.stateless().is_empty();
     }
+    if settings.http.version_optional && !arrival.headers.contains_key(VERSION) {
+        return false;
+    }
     let described = message.and_then(|message| message.pointer("/params/_meta"));
     if described.is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some()) {
         return true;
@@ -147,6 +150,7 @@ mod tests {
     fn names_are_hidden_in_base64_by_lower_case_marks_only() {
         let mut arrival = Arrival {
             method: axum::http::Method::POST,
+            path: "/mcp".to_owned(),
             query: String::new(),
             headers: HeaderMap::new(),
             body: Vec::new(),

@@ -6,12 +6,13 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use tokio::time::Instant;
 
-use super::room::{Kind, Room};
+use super::room::{Door, Kind, Room};
 use crate::Options;
 use crate::control::{Control, POLL};
 use crate::conversation::Conversation;
 use crate::edge::Firings;
 use crate::lines::Frame;
+use crate::revision::Revision;
 use crate::server::{Server, prepare};
 use crate::settings::Settings;
 use crate::store::Store;
@@ -26,6 +27,7 @@ pub(super) struct State {
     options: Options,
     firings: Firings,
     pub settings: Settings,
+    pub door: Door,
     store: Store,
     control: Option<Control>,
     next_poll: Option<Instant>,
@@ -41,8 +43,10 @@ pub(super) struct State {
 impl State {
     pub fn new(mut options: Options, firings: Firings, now: Instant) -> Self {
         let control = options.control.take().map(Control::open);
-        let (mut edge, settings) = prepare(&options, &firings);
+        let (door, settings) = prepare(&options, &firings);
+        let door = Door { edge: door, choices: settings.http.clone() };
         let store = Store::of(&settings);
+        let (mut edge, _) = prepare(&options, &firings);
         let ours = settings.only(|revision| revision.is_stateless());
         edge.offer(&ours.revisions);
         let server = Server::new(Conversation::shared(ours), edge, &store);
@@ -50,6 +54,7 @@ impl State {
             options,
             firings,
             settings,
+            door,
             next_poll: control.as_ref().map(|_| now + POLL),
             control,
             everybody: Room::new(server, Kind::Everybody, None),
@@ -69,18 +74,34 @@ impl State {
     }
 
     pub fn room(&mut self, key: &Key) -> Option<&mut Room> {
-        match key {
+        self.at(key).map(|(room, _)| room)
+    }
+
+    /// A room, and the door through which it speaks.
+    pub fn at(&mut self, key: &Key) -> Option<(&mut Room, &mut Door)> {
+        let room = match key {
             None => Some(&mut self.everybody),
             Some(id) => self.sessions.get_mut(id),
-        }
+        };
+        Some((room?, &mut self.door))
     }
 
     /// Opens a session for the request with this number, and returns its id.
     pub fn open(&mut self, kind: Kind, opening: Option<u64>) -> String {
-        let (mut edge, _) = prepare(&self.options, &self.firings);
         let ours = self.settings.only(|revision| !revision.is_stateless());
-        edge.offer(&ours.revisions);
-        let server = Server::new(Conversation::new(ours), edge, &self.store);
+        self.seat(Conversation::new(ours), kind, opening)
+    }
+
+    /// Opens a room for a single request of this revision, whose client has opened its session elsewhere.
+    pub fn open_single(&mut self, revision: Revision) -> String {
+        let ours = self.settings.only(|revision| !revision.is_stateless());
+        self.seat(Conversation::opened(ours, revision), Kind::Single, None)
+    }
+
+    fn seat(&mut self, conversation: Conversation, kind: Kind, opening: Option<u64>) -> String {
+        let (mut edge, _) = prepare(&self.options, &self.firings);
+        edge.offer(&self.settings.only(|revision| !revision.is_stateless()).revisions);
+        let server = Server::new(conversation, edge, &self.store);
         let number = self.number();
         let id =
             format!("{:016x}{:016x}", self.secret.hash_one((number, 0)), self.secret.hash_one((number, 1)));
@@ -129,10 +150,10 @@ impl State {
 
     /// Tells everybody what happened, sends what is due, and forgets the sessions that are over.
     pub fn settle(&mut self, now: Instant) {
-        let Self { everybody, sessions, store, died, .. } = self;
+        let Self { everybody, sessions, store, died, door, .. } = self;
         for room in std::iter::once(everybody).chain(sessions.values_mut()) {
             room.server.settle(store, now);
-            room.deliver(now);
+            room.deliver(now, door);
             // There is no place for it but the standard error of a process.
             room.server.take_log();
             *died = died.or(room.server.died());

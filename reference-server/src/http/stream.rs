@@ -73,6 +73,11 @@ impl Stream {
         self.kept.is_some()
     }
 
+    /// The events that are kept.
+    pub fn kept(&self) -> Vec<Vec<u8>> {
+        self.kept.iter().flatten().map(|(_, bytes)| bytes.to_vec()).collect()
+    }
+
     /// The place of the next event.
     pub fn next(&self) -> u64 {
         self.sent

@@ -2,9 +2,11 @@
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_TYPE, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
+
+use crate::revision::Revision;
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const EVENTS: &str = "text/event-stream";
@@ -17,9 +19,10 @@ pub(crate) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id
 pub(crate) const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// A request, complete with its body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arrival {
     pub method: Method,
+    pub path: String,
     pub query: String,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
@@ -33,6 +36,13 @@ impl Arrival {
         value.and_then(|value| value.to_str().ok())
     }
 
+    /// Sets a header; a value that no header can have is left out.
+    pub fn set(&mut self, name: HeaderName, value: &str) {
+        if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+            self.headers.insert(name, value);
+        }
+    }
+
     /// The body as JSON, if it is that.
     pub fn message(&self) -> Option<Value> {
         serde_json::from_slice(&self.body).ok()
@@ -44,6 +54,8 @@ pub(crate) struct Departure {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub content: Content,
+    /// By HTTP/1.0, where a body ends with its connection.
+    pub old: bool,
 }
 
 /// What a response holds.
@@ -56,7 +68,7 @@ pub(crate) enum Content {
 impl Departure {
     /// A response without a body.
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new(), content: Content::Bytes(Vec::new()) }
+        Self { status, headers: HeaderMap::new(), content: Content::Bytes(Vec::new()), old: false }
     }
 
     pub fn json(status: StatusCode, body: Vec<u8>) -> Self {
@@ -69,6 +81,27 @@ impl Departure {
             .with(CONTENT_TYPE, EVENTS)
             .with(axum::http::header::CACHE_CONTROL, "no-cache")
             .with(BUFFERING, "no")
+    }
+
+    /// What of it can be compared: all but the events.
+    pub fn outline(&self) -> (StatusCode, HeaderMap, Option<Vec<u8>>, bool) {
+        let bytes = match &self.content {
+            Content::Bytes(bytes) => Some(bytes.clone()),
+            Content::Stream(_) => None,
+        };
+        (self.status, self.headers.clone(), bytes, self.old)
+    }
+
+    pub fn is_stream(&self) -> bool {
+        matches!(self.content, Content::Stream(_))
+    }
+
+    /// The message that it holds, if it holds one.
+    pub fn message(&self) -> Option<Value> {
+        match &self.content {
+            Content::Bytes(bytes) => serde_json::from_slice(bytes).ok(),
+            Content::Stream(_) => None,
+        }
     }
 
     /// Sets a header; a value that no header can have is left out.
@@ -89,6 +122,9 @@ impl IntoResponse for Departure {
         let mut response = Response::new(body);
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;
+        if self.old {
+            *response.version_mut() = Version::HTTP_10;
+        }
         response
     }
 }
@@ -101,6 +137,27 @@ pub(crate) struct Event {
     /// After how many milliseconds a client may come back.
     pub retry: Option<u64>,
     pub data: Option<Vec<u8>>,
+    /// Whether the connection ends behind it, though the stream does not.
+    pub breaks: bool,
+}
+
+/// Where an event passes.
+#[derive(Clone, Debug)]
+pub(crate) struct Passage {
+    /// The number of the stream.
+    pub stream: u64,
+    /// The place of the event on it.
+    pub place: u64,
+    /// Whether the stream belongs to no request.
+    pub listens: bool,
+    /// Whether the stream is that of a session by the transport of 2024-11-05.
+    pub old: bool,
+    /// The revision of the session; none without one.
+    pub revision: Option<Revision>,
+    /// The method of the message, of what is not a reply.
+    pub method: Option<String>,
+    /// Whether the event carries a reply.
+    pub reply: bool,
 }
 
 impl Event {
@@ -146,6 +203,7 @@ mod tests {
             id: Some("1-2".to_owned()),
             retry: Some(50),
             data: Some(b"{\n}".to_vec()),
+            breaks: false,
         };
         assert_eq!(event.to_bytes(), b"event: message\nid: 1-2\nretry: 50\ndata: {\ndata: }\n\n");
         assert_eq!(Event::message(b"{}\n").to_bytes(), b"data: {}\n\n");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::asking::INPUT_REQUIRED;
 use crate::catalogue::README;
-use crate::edge::{Act, Hook::*, Memory, Row, row};
+use crate::edge::{Act, Hook::*, Memory, Row, row, stdio_row};
 use crate::edit::*;
 use crate::message::{Refusal, code::MISSING_CAPABILITY};
 use crate::opening::{CLIENT_CAPABILITIES, PROTOCOL_VERSION};
@@ -259,7 +259,7 @@ pub(super) const TABLE: &[Row] = &[
             Act::Answer(vec![refusal.reply(&message["id"])])
         })],
     ),
-    row(
+    stdio_row(
         "logs-to-stderr",
         "Each message is logged on standard error, at length and as if something were wrong",
         &[Log(|message| format!("ERROR: {}\n{}\n", message["method"], "at line 1\n".repeat(200)))],

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use crate::catalogue::README;
-use crate::edge::{Act, Exchange, Hook::*, Memory, Row, row};
+use crate::edge::{Act, Exchange, Hook::*, Memory, Row, row, stdio_row};
 use crate::edit::*;
 use crate::message::reply;
 use crate::opening::{PROTOCOL_VERSION, SERVER_INFO, SUBSCRIPTION_ID, server_info};
@@ -115,7 +115,7 @@ pub(super) const TABLE: &[Row] = &[
             Reply(|_, x, reply| if ends_stream(x, &reply) { Vec::new() } else { vec![reply] }),
         ],
     ),
-    row(
+    stdio_row(
         "streams-end-without-a-word",
         "Streams that the server ends have no result",
         &[Reply(|_, x, reply| if ends_stream(x, &reply) { Vec::new() } else { vec![reply] })],

@@ -3,7 +3,7 @@
 use iri_string::types::UriStr;
 use serde_json::{Value, json};
 
-use crate::edge::{Act, Hook::*, Leave, Row, row};
+use crate::edge::{Act, Hook::*, Leave, Row, row, stdio_row};
 use crate::edit::*;
 use crate::opening::SERVER_INFO;
 
@@ -13,7 +13,7 @@ pub(super) const TABLE: &[Row] = &[
         "An error for what could not be read has no id at all",
         &[Reply(|_, _, reply| vec![if reply["id"].is_null() { without(reply, "id") } else { reply }])],
     ),
-    row(
+    stdio_row(
         "crlf-output",
         "Lines end in CR LF",
         &[Bytes(|_, _, line| {
@@ -504,7 +504,7 @@ pub(super) const TABLE: &[Row] = &[
             },
         )],
     ),
-    row(
+    stdio_row(
         "listen-closed-with-result-and-cancelled",
         "Streams that the server ends are also cancelled",
         &[End(|memory| {

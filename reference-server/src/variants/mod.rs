@@ -3,14 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::edge::Row;
+use crate::edge::{Row, Transport};
 
 mod choices;
 mod conduct;
 mod forms;
+mod http;
 
 /// The tables, in the order in which variants are listed.
-const TABLES: [&[Row]; 3] = [choices::TABLE, forms::TABLE, conduct::TABLE];
+const TABLES: [&[Row]; 4] = [choices::TABLE, forms::TABLE, conduct::TABLE, http::TABLE];
 
 /// One lawful difference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,12 +34,17 @@ impl Variant {
         self.row().about
     }
 
+    /// The transports on which it can show.
+    pub fn transports(self) -> &'static [Transport] {
+        self.row().transports
+    }
+
     pub(crate) fn row(self) -> &'static Row {
         &TABLES[self.table][self.row]
     }
 }
 
-const COUNT: usize = TABLES[0].len() + TABLES[1].len() + TABLES[2].len();
+const COUNT: usize = TABLES[0].len() + TABLES[1].len() + TABLES[2].len() + TABLES[3].len();
 
 const fn all() -> [Variant; COUNT] {
     let mut variants = [Variant { table: 0, row: 0 }; COUNT];

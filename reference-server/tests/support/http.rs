@@ -18,6 +18,7 @@ use super::{CAPABILITIES, VERSION};
 
 pub struct Answer {
     pub status: u16,
+    pub version: hyper::Version,
     pub headers: HeaderMap,
     body: Incoming,
     buffer: Vec<u8>,
@@ -39,20 +40,36 @@ impl Event {
 
 /// Sends one request on a connection of its own.
 pub async fn send(site: &Site, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    let headers: Vec<(String, Vec<u8>)> =
+        headers.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
+    try_send(site, method, path, &headers, body).await.expect("an answer in time")
+}
+
+/// As [`send`]; none if there is no answer within a minute.
+pub async fn try_send(
+    site: &Site,
+    method: &str,
+    path: &str,
+    headers: &[(String, Vec<u8>)],
+    body: &str,
+) -> Option<Answer> {
     let (near, far) = tokio::io::duplex(1 << 16);
     let serving = site.clone();
     tokio::spawn(async move { serving.serve(far).await });
-    let (mut sender, connection) = handshake(TokioIo::new(near)).await.unwrap();
+    let (mut sender, connection) = handshake(TokioIo::new(near)).await.ok()?;
     tokio::spawn(async move { _ = connection.await });
-    let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1");
-    for (name, value) in headers {
-        request = request.header(*name, *value);
+    let mut request = Request::builder().method(method).uri(path);
+    if !headers.iter().any(|(name, _)| name == "host") {
+        request = request.header("host", "127.0.0.1");
     }
-    let request = request.body(Body::from(body.to_owned())).unwrap();
-    let sent =
-        timeout(Duration::from_secs(60), sender.send_request(request)).await.expect("in time").unwrap();
+    for (name, value) in headers {
+        request = request.header(name, value.as_slice());
+    }
+    let request = request.body(Body::from(body.to_owned())).ok()?;
+    let sent = timeout(Duration::from_secs(60), sender.send_request(request)).await.ok()?.ok()?;
     let (parts, body) = Response::into_parts(sent);
-    Answer { status: parts.status.as_u16(), headers: parts.headers, body, buffer: Vec::new() }
+    let (status, version) = (parts.status.as_u16(), parts.version);
+    Some(Answer { status, version, headers: parts.headers, body, buffer: Vec::new() })
 }
 
 impl Answer {
@@ -83,6 +100,26 @@ impl Answer {
             self.buffer.extend(chunk);
         }
         String::from_utf8(self.buffer).unwrap()
+    }
+
+    /// What comes until the body ends or breaks off, or nothing has come for so long.
+    pub async fn patient_text(mut self, patience: Duration) -> String {
+        loop {
+            match timeout(patience, poll_fn(|context| Pin::new(&mut self.body).poll_frame(context))).await {
+                Ok(Some(Ok(frame))) => self.buffer.extend(frame.into_data().unwrap()),
+                Ok(Some(Err(_)) | None) => break,
+                Err(_) => {
+                    self.buffer.extend(b"[still open]");
+                    break;
+                }
+            }
+        }
+        String::from_utf8_lossy(&self.buffer).into_owned()
+    }
+
+    /// The next event, if it comes in time.
+    pub async fn patient_event(&mut self, patience: Duration) -> Option<Event> {
+        timeout(patience, self.event()).await.ok()?
     }
 
     /// The message of a body that holds one.
