@@ -25,6 +25,7 @@ pub(crate) struct Entry {
 }
 
 /// A family of resources: any values make one, all of this media type.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Template {
     pub uri_template: &'static str,
     pub name: &'static str,
@@ -131,6 +132,52 @@ pub(crate) fn entries() -> Vec<Entry> {
     ]
 }
 
+/// The template that the conformance suite of the protocol's own project reads from.
+pub(crate) const OFFICIAL_TEMPLATE: Template = Template {
+    uri_template: "test://template/{id}/data",
+    name: "datum",
+    title: "Datum",
+    description: "Data by their id",
+};
+
+/// The resources that the conformance suite of the protocol's own project expects to find.
+pub(crate) fn official_entries() -> Vec<Entry> {
+    let entry = |uri: &str, name: &str, description, mime, body| Entry {
+        uri: uri.to_owned(),
+        name: name.to_owned(),
+        description: Some(description),
+        mime: Some(mime),
+        body,
+        adorned: false,
+    };
+    // One black pixel.
+    let picture = b"\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU\
+        \x00\x00\x00\x0aIDATx\xdac`\x00\x00\x00\x02\x00\x01\xe5'\xde\xfc\x00\x00\x00\x00IEND\xaeB`\x82";
+    vec![
+        entry(
+            "test://static-text",
+            "static-text",
+            "A text that stays as it is",
+            "text/plain",
+            Body::Text("This text stays as it is.".to_owned()),
+        ),
+        entry(
+            "test://static-binary",
+            "static-binary",
+            "A picture of one pixel",
+            "image/png",
+            Body::Bytes(picture.to_vec()),
+        ),
+        entry(
+            "test://watched-resource",
+            "watched-resource",
+            "A text to be told of when it changes",
+            "text/plain",
+            Body::Text("Watch this text.".to_owned()),
+        ),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,10 +186,10 @@ mod tests {
 
     #[test]
     fn what_is_offered_obeys_the_grammars() {
-        for entry in entries() {
+        for entry in entries().into_iter().chain(official_entries()) {
             assert!(UriStr::new(&entry.uri).is_ok(), "{}", entry.uri);
         }
-        for template in TEMPLATES {
+        for template in TEMPLATES.iter().chain([&OFFICIAL_TEMPLATE]) {
             assert!(UriTemplateStr::new(template.uri_template).is_ok(), "{}", template.uri_template);
         }
     }

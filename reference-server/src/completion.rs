@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::catalogue::TEMPLATES;
 use crate::message::{Refusal, Request};
 use crate::revision::Revision;
 use crate::store::Store;
@@ -23,7 +22,7 @@ pub(crate) fn complete(store: &Store, revision: Revision, request: &Request) -> 
     let known = if revision.has_completion_context() { chosen(request)? } else { None };
     let known = known.and_then(|arguments| arguments.get("user")).and_then(Value::as_str);
 
-    let variables = match TEMPLATES.iter().find(|template| template.uri_template == uri) {
+    let variables = match store.templates().iter().find(|template| template.uri_template == uri) {
         Some(found) => template::variables(found.uri_template),
         None if store.entry(uri).is_some() => return Ok(suggestions(Vec::new())),
         None => return Err(Refusal::params("No such template")),

@@ -251,7 +251,7 @@ impl Conversation {
             "logging/setLevel" if !stateless => self.set_level(request)?,
             "resources/list" if settings.resources => resources::list(settings, store, revision, request)?,
             "resources/templates/list" if settings.resources && settings.templates => {
-                resources::list_templates(settings, revision, request)?
+                resources::list_templates(settings, store, revision, request)?
             }
             "resources/read" if settings.resources => {
                 let uri = request.text("uri")?;

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
-use crate::catalogue::{Entry, TEMPLATE_MIME, TEMPLATES, Template};
+use crate::catalogue::{Entry, TEMPLATE_MIME, Template};
 use crate::message::{Refusal, Request, code};
 use crate::paging::page;
 use crate::revision::Revision;
@@ -24,10 +24,11 @@ pub(crate) fn list(
 
 pub(crate) fn list_templates(
     settings: &Settings,
+    store: &Store,
     revision: Revision,
     request: &Request,
 ) -> Result<Value, Refusal> {
-    let templates = if settings.empty { &[] } else { TEMPLATES };
+    let templates = store.templates();
     let page = page(request, "templates", settings.page_size, templates, |template| template.uri_template)?;
     let templates = page.items.iter().map(|item| template(revision, item)).collect();
     Ok(listing(revision, "resourceTemplates", templates, page.next))

@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub completions: bool,
     /// Whether a subscription to what does not exist is accepted.
     pub subscribe_unknown: bool,
+    /// Whether there is what the conformance suite of the protocol's own project looks for.
+    pub official: bool,
     /// What concerns HTTP only.
     pub http: Choices,
 }
@@ -42,6 +44,7 @@ impl Settings {
             list_changed: true,
             completions: true,
             subscribe_unknown: false,
+            official: false,
             http: Choices::default(),
         }
     }

@@ -6,7 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use iri_string::types::UriStr;
 
-use crate::catalogue::{BROKEN, Body, Entry, TEMPLATE_MIME, TEMPLATES, entries};
+use crate::catalogue::{
+    BROKEN, Body, Entry, OFFICIAL_TEMPLATE, TEMPLATE_MIME, TEMPLATES, Template, entries, official_entries,
+};
 use crate::settings::Settings;
 use crate::template;
 
@@ -49,6 +51,7 @@ pub(crate) struct Content {
 /// All resources of one running server.
 pub(crate) struct Store {
     entries: Vec<Entry>,
+    templates: Vec<Template>,
     /// How often each URI was touched.
     touched: HashMap<String, u32>,
     added: u32,
@@ -62,21 +65,39 @@ const REMEMBERED: usize = 1024;
 
 impl Store {
     pub fn new() -> Self {
-        Self { entries: entries(), touched: HashMap::new(), added: 0, changes: VecDeque::new(), forgotten: 0 }
+        let templates = TEMPLATES.to_vec();
+        Self {
+            entries: entries(),
+            templates,
+            touched: HashMap::new(),
+            added: 0,
+            changes: VecDeque::new(),
+            forgotten: 0,
+        }
     }
 
     /// What a server of these choices starts with.
     pub fn of(settings: &Settings) -> Self {
-        if settings.empty { Self::empty() } else { Self::new() }
+        let mut store = if settings.empty { Self::empty() } else { Self::new() };
+        if settings.official {
+            store.entries.splice(0..0, official_entries());
+            store.templates.insert(0, OFFICIAL_TEMPLATE);
+        }
+        store
     }
 
     fn empty() -> Self {
-        Self { entries: Vec::new(), ..Self::new() }
+        Self { entries: Vec::new(), templates: Vec::new(), ..Self::new() }
     }
 
     /// The listed resources, in a stable order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// The families of resources, in a stable order.
+    pub fn templates(&self) -> &[Template] {
+        &self.templates
     }
 
     pub fn entry(&self, uri: &str) -> Option<&Entry> {
@@ -121,7 +142,8 @@ impl Store {
                 _ => vec![self.content(entry)],
             });
         }
-        let (found, values) = TEMPLATES
+        let (found, values) = self
+            .templates
             .iter()
             .find_map(|t| Some((t, template::matches(t.uri_template, uri)?)))
             .ok_or(Absence::Unknown)?;

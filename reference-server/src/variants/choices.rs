@@ -21,6 +21,11 @@ pub(super) const TABLE: &[Row] = &[
         "There are no resources and no templates, though there could be",
         &[Choose(|s| s.empty = true)],
     ),
+    row(
+        "official-fixtures",
+        "There are also the resources that the official conformance suite looks for",
+        &[Choose(|settings| settings.official = true)],
+    ),
     row("no-resources", "The server has nothing to do with resources", &[Choose(|s| s.resources = false)]),
     row("templates-unsupported", "Templates are an unknown method", &[Choose(|s| s.templates = false)]),
     row(
