@@ -5,6 +5,7 @@
 //! door     what is answered to a request       rules     which are refused before they are heard
 //! room     on which stream a message goes      stream    what one response carries over time
 //! state    who the clients are, what is due    wire      requests, responses, events
+//! choices  what faults and variants change     tamper    bytes that they change on their way
 //! ```
 
 use std::convert::Infallible;
