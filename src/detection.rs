@@ -1,12 +1,11 @@
 //! What do the cases detect, and over what do they stay silent? The page `docs/detection.md`, from trials of the
 //! reference server. Which trials there are, and whether they are sound, `selfcheck` says.
 
-use crate::case::model::{Case, Requirement};
-use crate::record::{Outcome, Transport};
+use crate::case::model::Case;
+use crate::record::Transport;
 use crate::revision::Revision;
 use crate::run::Suite;
-use crate::run::plan::concerns;
-use crate::selfcheck::{Trial, faults, killers, variants};
+use crate::selfcheck::{Trial, faults, found, killers, names, variants};
 use reference_server::Fault;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -14,34 +13,30 @@ use std::fmt::Write;
 /// The line of the page for a fault: what it does, which cases must catch it, and where they did.
 pub fn row(suite: &Suite, fault: Fault, trial: &Trial) -> String {
     let caught = killers(&trial.record);
-    let naming: Vec<&(Case, Requirement)> =
-        naming(suite, fault).filter(|(case, _)| caught.contains(&case.name)).collect();
-    let links = naming.iter().map(|(case, _)| format!("[{0}](../cases/{0}.yaml)", case.name));
+    let naming: Vec<&str> = naming(suite, fault)
+        .map(|case| case.name.as_str())
+        .filter(|name| caught.iter().any(|by| by == name))
+        .collect();
+    let links = naming.iter().map(|name| format!("[{name}](../cases/{name}.yaml)"));
     let mut cases = links.collect::<Vec<_>>().join(", ");
     let others = caught.len() - naming.len();
     if others > 0 {
         let _ = write!(cases, " and {others} more");
     }
-    let mut revisions = BTreeSet::new();
-    let mut transports = BTreeSet::new();
-    for index in
-        (0..suite.cases.len()).filter(|index| naming.iter().any(|at| at.0.name == suite.cases[*index].0.name))
-    {
-        let entry = suite.entry(index);
-        let rows = trial.record.cases.iter().filter(|row| row.name == entry.case.name);
-        for row in rows.filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Advice | Outcome::Note)) {
-            transports.insert(row.transport);
-            // A trial plays the newest revision of each era; its fellows are told apart by the case alone.
-            let fellows = Revision::of(row.revision.era());
-            revisions.extend(fellows.filter(|revision| concerns(entry, *revision, row.transport)));
-        }
+    let by_them = trial.record.cases.iter().filter(|row| found(row) && naming.contains(&row.name.as_str()));
+    let (revisions, transports): (BTreeSet<Revision>, BTreeSet<Transport>) =
+        by_them.map(|row| (row.revision, row.transport)).unzip();
+    let barren: BTreeSet<Revision> = trial.barren.difference(&revisions).copied().collect();
+    let mut revisions = span(&revisions);
+    if !barren.is_empty() {
+        let _ = write!(revisions, "; cannot show at {}", span(&barren));
     }
     let transports: Vec<&str> = transports.into_iter().map(Transport::as_str).collect();
     format!(
         "| `{}` | {} | {cases} | {} | {} |",
         fault.name(),
         fault.about(),
-        span(&revisions),
+        revisions,
         transports.join(", ")
     )
 }
@@ -50,7 +45,7 @@ pub fn row(suite: &Suite, fault: Fault, trial: &Trial) -> String {
 pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
     let mut areas: BTreeMap<&str, Vec<Fault>> = BTreeMap::new();
     for fault in faults() {
-        let area = naming(suite, fault).next().and_then(|(case, _)| case.name.rsplit_once('/'));
+        let area = naming(suite, fault).next().and_then(|case| case.name.rsplit_once('/'));
         areas.entry(area.map_or("", |(area, _)| area)).or_default().push(fault);
     }
     let proved: BTreeSet<&str> = suite.cases.iter().map(|(case, _)| case.proves.as_str()).collect();
@@ -65,8 +60,9 @@ pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
          `mcp-litmus reference --fault NAME` and `--variant NAME` show each of them; `mcp-litmus selfcheck` tries them \
          all, and `cases/kills.txt` is the whole table. This page is written by \
          `mcp-litmus selfcheck --bless cases/kills.txt`, and a test keeps it current.\n\n\
-         Revisions are those at which a case named beside the fault is played, of an era in which it was seen to \
-         notice. *And N more* counts cases that notice a fault which they do not name.\n\n\
+         Revisions are those at which the cases named beside the fault did notice it: all that they are about, but \
+         for those at which it cannot show, since the server has nothing there that it could spoil. *And N more* counts cases that notice \
+         a fault which they do not name; all cases are tried at the newest revision of each era.\n\n\
          ## Faults\n",
         suite.cases.len(),
         proved.len(),
@@ -105,8 +101,8 @@ pub fn rows_of(page: &str) -> BTreeMap<String, String> {
     rows.collect()
 }
 
-fn naming(suite: &Suite, fault: Fault) -> impl Iterator<Item = &(Case, Requirement)> {
-    suite.cases.iter().filter(move |(case, _)| case.faults.iter().any(|name| name == fault.name()))
+fn naming(suite: &Suite, fault: Fault) -> impl Iterator<Item = &Case> {
+    suite.cases.iter().map(|(case, _)| case.as_ref()).filter(move |case| names(case, fault))
 }
 
 /// Revisions in few words: `all`, `2024-11-05 to 2025-06-18`, `2026-07-28`.

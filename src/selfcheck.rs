@@ -4,7 +4,7 @@
 //! and time limits cost nothing.
 
 use crate::bundled;
-use crate::case::model::Body;
+use crate::case::model::{Body, Case};
 use crate::profile::Profile;
 use crate::record::{CaseRecord, Outcome, Record, Transport};
 use crate::revision::{Era, Revision};
@@ -13,7 +13,7 @@ use crate::run::plan::concerns;
 use crate::run::sources::Sources;
 use crate::run::{Cut, Settings, Suite, Wanted, check};
 use crate::session::Bounds;
-use reference_server::{Fault, Firings, Options, Variant};
+use reference_server::{Fault, Firings, Options, Revision as Known, Variant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -23,6 +23,24 @@ pub struct Trial {
     pub record: Record,
     /// How often the fault did something.
     pub fired: u64,
+    /// Revisions that a case naming the fault is about, and at which it cannot show: what it spoils is not there.
+    pub barren: BTreeSet<Revision>,
+}
+
+impl Trial {
+    /// Takes in what a trial of the same fault showed elsewhere.
+    fn join(&mut self, other: Self) {
+        self.fired += other.fired;
+        self.record.cases.extend(other.record.cases);
+    }
+
+    /// Whether the fault did anything at this revision, and a case that names it applied to the server.
+    fn shows(&self, naming: &Suite, revision: Revision) -> bool {
+        let applied =
+            self.record.cases.iter().filter(|row| row.revision == revision && row.outcome != Outcome::Skip);
+        let is_naming = |row: &CaseRecord| naming.chosen().iter().any(|(case, _)| case.name == row.name);
+        self.fired > 0 && applied.into_iter().any(is_naming)
+    }
 }
 
 /// Judges the reference server with these options at these revisions. Needs no runtime: it makes its own, on
@@ -42,39 +60,73 @@ pub fn judge(suite: &Arc<Suite>, options: Options, wanted: Wanted) -> std::io::R
         require_proof: false,
     };
     let record = runtime.block_on(check(sources, suite.clone(), settings, target));
-    Ok(Trial { record, fired: firings.count() })
+    Ok(Trial { record, fired: firings.count(), barren: BTreeSet::new() })
 }
 
-/// A fault at the newest revision of each era, and wherever else a case that names it can only be shown.
+/// A fault at the newest revision of each era with all cases, and at every other revision with those that name it.
 pub fn try_fault(suite: &Arc<Suite>, fault: Fault) -> std::io::Result<Trial> {
     let options = Options { fault: Some(fault), ..Options::default() };
-    let mut trial = judge(suite, options.clone(), Wanted::These(revisions_for(suite, fault)))?;
+    let newest = vec![Revision::NEWEST_STATEFUL, Revision::NEWEST];
+    let mut trial = judge(suite, options.clone(), Wanted::These(newest.clone()))?;
+    let naming = Arc::new(suite.narrowed(|case| names(case, fault)));
+    let of_one_era = |era: Era| {
+        let is_stateless = |known: &Known| *known == Known::V2026_07_28;
+        let of_era = Known::ALL.into_iter().filter(|known| is_stateless(known) == (era == Era::Stateless));
+        Options { revisions: of_era.collect(), ..options.clone() }
+    };
+    let others = unnoticed_at(suite, fault, &trial).into_iter().filter(|revision| !newest.contains(revision));
+    let others: Vec<Revision> = others.collect();
+    if !others.is_empty() {
+        trial.join(judge(&naming, options.clone(), Wanted::These(others))?);
+    }
     // Some breaches show only in a server of one era: what the other may do excuses a dual-era server.
-    let modern = (vec![reference_server::Revision::V2026_07_28], Wanted::These(vec![Revision::R2026_07_28]));
-    let stateful =
-        reference_server::Revision::ALL.into_iter().filter(|revision| *revision != modern.0[0]).collect();
-    for (revisions, wanted) in [modern, (stateful, Wanted::Auto)] {
-        if !fault_complaints(suite, fault, &trial).is_empty() {
-            let other = judge(suite, Options { revisions, ..options.clone() }, wanted)?;
-            trial.fired += other.fired;
-            trial.record.cases.extend(other.record.cases);
+    for revision in unnoticed_at(suite, fault, &trial) {
+        let alone = judge(suite, of_one_era(revision.era()), Wanted::These(vec![revision]))?;
+        if !alone.shows(&naming, revision) {
+            trial.barren.insert(revision);
         }
+        trial.join(alone);
+    }
+    // A server that agrees to no revision that it is asked for has rows at the one that it chooses.
+    if !unnoticed_anywhere(suite, fault, &trial).is_empty() {
+        trial.join(judge(suite, of_one_era(Era::Stateful), Wanted::Auto)?);
     }
     Ok(trial)
 }
 
-fn revisions_for(suite: &Suite, fault: Fault) -> Vec<Revision> {
-    let mut chosen = BTreeSet::from([Revision::NEWEST_STATEFUL, Revision::NEWEST]);
-    for index in 0..suite.cases.len() {
-        let entry = suite.entry(index);
-        if entry.case.faults.iter().any(|name| name == fault.name()) {
-            let concerned =
-                Revision::ALL.into_iter().filter(|revision| concerns(entry, *revision, Transport::Stdio));
-            let newest = |era| concerned.clone().rfind(|revision| revision.era() == era);
-            chosen.extend([newest(Era::Stateful), newest(Era::Stateless)].into_iter().flatten());
-        }
-    }
-    chosen.into_iter().collect()
+/// Whether a case must notice the fault.
+pub fn names(case: &Case, fault: Fault) -> bool {
+    case.faults.iter().any(|name| name == fault.name())
+}
+
+/// The cases that name a fault, each with a revision that it is about.
+fn pairs(suite: &Suite, fault: Fault) -> impl Iterator<Item = (&Case, Revision)> {
+    let naming = (0..suite.cases.len()).map(|index| suite.entry(index));
+    naming.filter(move |entry| names(entry.case, fault)).flat_map(|entry| {
+        let concerned =
+            Revision::ALL.into_iter().filter(move |revision| concerns(entry, *revision, Transport::Stdio));
+        concerned.map(move |revision| (entry.case, revision))
+    })
+}
+
+/// Where a case that names the fault is still to notice it, although the fault shows there.
+fn unnoticed<'s>(suite: &'s Suite, fault: Fault, trial: &Trial) -> Vec<(&'s Case, Revision)> {
+    let is_noticed = |case: &Case, revision| {
+        trial.record.cases.iter().any(|row| row.name == case.name && row.revision == revision && found(row))
+    };
+    pairs(suite, fault)
+        .filter(|(case, revision)| !trial.barren.contains(revision) && !is_noticed(case, *revision))
+        .collect()
+}
+
+/// The cases that name the fault and notice it nowhere.
+fn unnoticed_anywhere<'s>(suite: &'s Suite, fault: Fault, trial: &Trial) -> Vec<&'s Case> {
+    let is_noticed = |case: &&Case| trial.record.cases.iter().any(|row| row.name == case.name && found(row));
+    pairs(suite, fault).map(|(case, _)| case).filter(|case| !is_noticed(case)).collect()
+}
+
+fn unnoticed_at(suite: &Suite, fault: Fault, trial: &Trial) -> BTreeSet<Revision> {
+    unnoticed(suite, fault, trial).into_iter().map(|(_, revision)| revision).collect()
 }
 
 /// A lawful variant at every revision.
@@ -97,7 +149,8 @@ pub fn killers(record: &Record) -> Vec<String> {
     names
 }
 
-fn found(case: &CaseRecord) -> bool {
+/// Whether a case found something.
+pub fn found(case: &CaseRecord) -> bool {
     matches!(case.outcome, Outcome::Fail | Outcome::Advice | Outcome::Note)
 }
 
@@ -126,34 +179,23 @@ pub fn variant_complaints(record: &Record) -> Vec<String> {
     complaints
 }
 
-/// What is wrong with a trial of a fault: the cases that name it must find something, and it must have fired.
+/// What is wrong with a trial of a fault: the cases that name it must find something at every
+/// revision at which it shows, and it must have fired.
 pub fn fault_complaints(suite: &Suite, fault: Fault, trial: &Trial) -> Vec<String> {
     let mut complaints = Vec::new();
     if trial.fired == 0 {
         complaints.push("the fault never fired".to_owned());
     }
-    let killers = killers(&trial.record);
-    let naming = suite
-        .cases
-        .iter()
-        .map(|(case, _)| case)
-        .filter(|case| case.faults.iter().any(|name| name == fault.name()));
-    let mut named = false;
-    for case in naming {
-        named = true;
-        // Over another transport it would be shown; here the case has no rows.
-        let is_played = trial.record.cases.iter().any(|row| row.name == case.name);
-        if is_played && !killers.contains(&case.name) {
-            let rows = trial.record.cases.iter().filter(|row| row.name == case.name);
-            let outcomes: Vec<String> = rows
-                .map(|row| {
-                    format!("{} {} ({})", row.revision, row.outcome, row.reason.as_deref().unwrap_or(""))
-                })
-                .collect();
-            complaints.push(format!("{} does not notice it: {}", case.name, outcomes.join("; ")));
-        }
+    for (case, revision) in unnoticed(suite, fault, trial) {
+        let rows = trial.record.cases.iter();
+        let rows = rows.filter(|row| row.name == case.name && row.revision == revision);
+        let outcomes: Vec<String> =
+            rows.map(|row| format!("{} ({})", row.outcome, row.reason.as_deref().unwrap_or(""))).collect();
+        complaints.push(format!("{} does not notice it at {revision}: {}", case.name, outcomes.join("; ")));
     }
-    if !named {
+    let nowhere = unnoticed_anywhere(suite, fault, trial);
+    complaints.extend(nowhere.into_iter().map(|case| format!("{} notices it nowhere", case.name)));
+    if !suite.cases.iter().any(|(case, _)| names(case, fault)) {
         complaints.push("no case names it".to_owned());
     }
     let broken = trial.record.cases.iter().filter(|case| case.outcome == Outcome::Broken);

@@ -8,6 +8,10 @@ use mcp_litmus::selfcheck::{Subject, faults, killers, table_line};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// Hundreds of thousands of small messages are read here, and most of the time would go into malloc.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const KILLS: &str = include_str!("../cases/kills.txt");
 const PAGE: &str = include_str!("../docs/detection.md");
 

@@ -21,22 +21,21 @@ pub enum Segment {
 }
 
 /// A place in a value that a pattern means, whether or not something is there.
-#[derive(Debug, Clone)]
-pub struct Match<'a> {
-    /// The pointer of the place that the names start from.
-    base: String,
+pub struct Match<'p, 'v> {
+    /// The place that the names start from.
+    base: &'p Path<'p>,
     /// What the pattern names below it.
-    names: &'a [Segment],
+    names: &'p [Segment],
     /// What stands there; `None` when the last names lead nowhere.
-    pub value: Option<&'a Json>,
+    pub value: Option<&'v Json>,
     /// Whether the object that would hold it is there, so that its absence is a fact.
     pub parent_is_object: bool,
 }
 
-impl Match<'_> {
+impl Match<'_, '_> {
     /// Its JSON Pointer. Most matches never need theirs.
     pub fn pointer(&self) -> String {
-        let mut pointer = self.base.clone();
+        let mut pointer = self.base.pointer();
         for name in self.names.iter().filter_map(Segment::name) {
             push_token(&mut pointer, name);
         }
@@ -73,28 +72,28 @@ impl Pattern {
     }
 
     /// Every value that is there, with its pointer, in document order.
-    pub fn select<'a>(&'a self, value: &'a Json) -> Vec<(String, &'a Json)> {
-        self.matches(value).into_iter().filter_map(|found| Some((found.pointer(), found.value?))).collect()
+    pub fn select<'v>(&self, value: &'v Json) -> Vec<(String, &'v Json)> {
+        let mut selected = Vec::new();
+        self.visit(value, &mut |found| selected.extend(found.value.map(|value| (found.pointer(), value))));
+        selected
     }
 
-    /// Every place that is meant.
+    /// Visits every place that is meant.
     ///
     /// A missing member counts as a place (without a value) for a plain pointer, and below the last `*` of a
     /// pattern: `/contents/*/uri` means the `uri` that each item lacks, too. Above a `*` and below `**` what
     /// is missing is no place.
-    pub fn matches<'a>(&'a self, value: &'a Json) -> Vec<Match<'a>> {
+    pub fn visit<'v>(&self, value: &'v Json, visit: &mut dyn FnMut(&Match<'_, 'v>)) {
         let last_wild = self.segments.iter().rposition(|segment| !matches!(segment, Segment::Name(_)));
         let head_length = last_wild.map_or(0, |at| at + 1);
         let (head, tail) = self.segments.split_at(head_length);
         let keeps_absent = head.last() != Some(&Segment::Anywhere);
-        let mut found = Vec::new();
         spread(head, &Path::Root, value, &mut |path, base| {
             let (value, parent_is_object) = descend(tail, base);
             if value.is_some() || keeps_absent {
-                found.push(Match { base: path.pointer(), names: tail, value, parent_is_object });
+                visit(&Match { base: path, names: tail, value, parent_is_object });
             }
         });
-        found
     }
 }
 
@@ -301,8 +300,11 @@ mod tests {
     fn absence_counts_below_the_last_star_alone() {
         let absent = |pattern: &str, value: &Json| {
             let pattern: Pattern = pattern.parse().unwrap();
-            let found = pattern.matches(value);
-            found.iter().filter(|one| one.value.is_none()).map(Match::pointer).collect::<Vec<_>>()
+            let mut absent = Vec::new();
+            pattern.visit(value, &mut |one| {
+                absent.extend(one.value.is_none().then(|| one.pointer()));
+            });
+            absent
         };
         let value = json!({"list": [{"uri": "a"}, {}]});
         assert_eq!(absent("/list/*/uri", &value), ["/list/1/uri"]);

@@ -80,7 +80,7 @@ fn look(
     let replaced = check.of.as_ref().map(|of| bindings.view(of)).transpose()?;
     let wanted = operand(&check.predicate).map(|template| bindings.view(template)).transpose()?;
     let judging = Judging { check, wanted: wanted.as_deref(), is_wordless };
-    Ok(judging.judge(check.at.matches(replaced.as_deref().unwrap_or(subject))))
+    Ok(judging.judge(replaced.as_deref().unwrap_or(subject)))
 }
 
 /// Whether all checks hold: for `only`, `pick` and answers. What meets nothing but breaks nothing holds.
@@ -116,11 +116,12 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    fn judge(&self, matches: Vec<Match>) -> Judgement {
+    fn judge(&self, subject: &Json) -> Judgement {
         let mut judgement = Judgement::default();
         match &self.check.predicate {
             Predicate::Count(_) => {
-                let count = matches.iter().filter(|found| found.value.is_some()).count();
+                let mut count = 0;
+                self.check.at.visit(subject, &mut |found| count += usize::from(found.value.is_some()));
                 if self.is_within(count) {
                     judgement.proven = 1;
                 } else {
@@ -131,18 +132,14 @@ impl Judging<'_> {
             | Predicate::SameSet(_)
             | Predicate::SubsetOf(_)
             | Predicate::DisjointFrom(_) => {
-                self.judge_together(matches, &mut judgement);
+                self.judge_together(subject, &mut judgement);
             }
-            _ => {
-                for found in matches {
-                    self.judge_one(&found, &mut judgement);
-                }
-            }
+            _ => self.check.at.visit(subject, &mut |found| self.judge_one(found, &mut judgement)),
         }
         judgement
     }
 
-    fn judge_one(&self, found: &Match, judgement: &mut Judgement) {
+    fn judge_one(&self, found: &Match<'_, '_>, judgement: &mut Judgement) {
         let Some(value) = found.value else { return self.judge_absence(found, judgement) };
         match self.refusal(value) {
             None => judgement.proven += 1,
@@ -151,7 +148,7 @@ impl Judging<'_> {
         }
     }
 
-    fn judge_absence(&self, found: &Match, judgement: &mut Judgement) {
+    fn judge_absence(&self, found: &Match<'_, '_>, judgement: &mut Judgement) {
         let demands_absence =
             matches!(&self.check.predicate, Predicate::Is(types) if types.contains(&Type::Absent));
         // What a list must not hold is not held by a list that is not there.
@@ -198,7 +195,7 @@ impl Judging<'_> {
                 Some(present) if present.len() == 1 => Verdict::Holds,
                 Some(present) if present.is_empty() => Verdict::Instead("none of them".to_owned()),
                 Some(present) if present.len() == 2 && keys.len() == 2 => Verdict::Instead("both".to_owned()),
-                Some(present) => Verdict::Instead(present.join(", ")),
+                Some(present) => Verdict::Instead(quoted(&present)),
                 None => Verdict::Breaks,
             },
             Predicate::Has(keys) => match members(value, keys) {
@@ -208,7 +205,7 @@ impl Judging<'_> {
             },
             Predicate::Lacks(keys) => match members(value, keys) {
                 Some(present) if present.is_empty() => Verdict::Holds,
-                Some(present) => Verdict::Instead(present.join(", ")),
+                Some(present) => Verdict::Instead(quoted(&present)),
                 None => Verdict::Breaks,
             },
             Predicate::Includes(_) => {
@@ -269,23 +266,21 @@ impl Judging<'_> {
     }
 
     /// Demands on all values at once. The items of a single array that a plain pointer means are the values.
-    fn judge_together(&self, matches: Vec<Match>, judgement: &mut Judgement) {
+    fn judge_together(&self, subject: &Json, judgement: &mut Judgement) {
         let mut values: Vec<(String, &Json)> = Vec::new();
-        for found in &matches {
-            match found.value {
-                None => self.judge_absence(found, judgement),
-                Some(Json::Null) if self.check.or_null => judgement.excused += 1,
-                Some(Json::Array(items)) if self.check.at.is_plain() => {
-                    let base = found.pointer();
-                    let pointer = |index: usize| format!("{base}/{index}");
-                    values.extend(items.iter().enumerate().map(|(index, item)| (pointer(index), item)));
-                }
-                Some(value) if self.check.at.is_plain() => {
-                    return judgement.keep(self.breach(&found.pointer(), shown(value)));
-                }
-                Some(value) => values.push((found.pointer(), value)),
+        self.check.at.visit(subject, &mut |found| match found.value {
+            None => self.judge_absence(found, judgement),
+            Some(Json::Null) if self.check.or_null => judgement.excused += 1,
+            Some(Json::Array(items)) if self.check.at.is_plain() => {
+                let base = found.pointer();
+                let pointer = |index: usize| format!("{base}/{index}");
+                values.extend(items.iter().enumerate().map(|(index, item)| (pointer(index), item)));
             }
-        }
+            Some(value) if self.check.at.is_plain() => {
+                judgement.keep(self.breach(&found.pointer(), shown(value)));
+            }
+            Some(value) => values.push((found.pointer(), value)),
+        });
         if !judgement.breaches.is_empty() {
             return;
         }
@@ -393,17 +388,20 @@ fn raw_bytes(value: &Json) -> Option<Result<usize, String>> {
     }
 }
 
-/// Which of the members an object has, quoted for a title; `None` if it is no object.
-fn members(value: &Json, names: &[String]) -> Option<Vec<String>> {
-    let object = value.as_object()?;
-    Some(names.iter().filter(|name| object.contains(name)).map(|name| format!("`{name}`")).collect())
+/// Which of the members an object has; `None` if it is no object.
+fn members<'n>(value: &Json, names: &'n [String]) -> Option<Vec<&'n str>> {
+    members_but(value, names, false)
 }
 
 /// As `members`; with `or: "null"`, a null member is as good as none, as serialisers write it for what is absent.
-fn members_but(value: &Json, names: &[String], or_null: bool) -> Option<Vec<String>> {
+fn members_but<'n>(value: &Json, names: &'n [String], or_null: bool) -> Option<Vec<&'n str>> {
     let object = value.as_object()?;
-    let counts = |name: &&String| object.get(name).is_some_and(|member| !or_null || !member.is_null());
-    Some(names.iter().filter(counts).map(|name| format!("`{name}`")).collect())
+    let counts = |name: &&str| object.get(name).is_some_and(|member| !or_null || !member.is_null());
+    Some(names.iter().map(String::as_str).filter(counts).collect())
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn member_names(value: &Json) -> String {

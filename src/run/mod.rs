@@ -37,10 +37,14 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+/// A case with the requirement that it proves.
+pub type Row = (Arc<Case>, Arc<Requirement>);
+
 /// The cases of a run, each with its row.
+#[derive(Clone)]
 pub struct Suite {
     /// Those that were chosen, and behind them their companions.
-    pub cases: Vec<(Case, Requirement)>,
+    pub cases: Vec<Row>,
     /// How many were chosen: only these have rows in the record.
     pub chosen: usize,
     pub version: String,
@@ -56,39 +60,46 @@ impl Suite {
     /// # Errors
     /// A pattern that names no case.
     pub fn select(catalogue: &Catalogue, patterns: &[String]) -> Result<Self, UnknownCase> {
+        let mut names = HashSet::new();
+        for pattern in patterns {
+            names.extend(catalogue.matching(pattern)?.into_iter().map(|case| case.name.as_str()));
+        }
+        // A case without a row is a load error of lint's; it has no verdict to give.
+        let with_row =
+            |case: &Case| Some((Arc::new(case.clone()), Arc::new(catalogue.proved_by(case)?.clone())));
+        let cases: Vec<Row> = catalogue.cases.iter().filter_map(with_row).collect();
+        let (version, digest) = (env!("CARGO_PKG_VERSION").to_owned(), catalogue.digest.clone());
+        let whole = Self { chosen: cases.len(), cases, version, digest };
+        if patterns.is_empty() {
+            return Ok(whole);
+        }
+        Ok(whole.narrowed(|case| names.contains(case.name.as_str())))
+    }
+
+    /// The cases of this suite that are meant, with their companions.
+    pub fn narrowed(&self, is_meant: impl Fn(&Case) -> bool) -> Self {
         fn is_standing(case: &Case) -> bool {
             matches!(case.body, Body::Standing(_))
         }
         fn is_about_notifications(case: &Case) -> bool {
             matches!(&case.body, Body::Standing(standing) if matches!(standing.on, Subject::Notification(_)))
         }
-        let mut names = HashSet::new();
-        for pattern in patterns {
-            names.extend(catalogue.matching(pattern)?.into_iter().map(|case| case.name.as_str()));
-        }
-        let (chosen, others): (Vec<&Case>, Vec<&Case>) = catalogue
-            .cases
-            .iter()
-            .partition(|case| patterns.is_empty() || names.contains(case.name.as_str()));
-        let needs_companions = chosen.iter().any(|case| is_standing(case));
+        let (mut cases, others): (Vec<Row>, Vec<Row>) =
+            self.cases.iter().cloned().partition(|(case, _)| is_meant(case));
+        let needs_companions = cases.iter().any(|(case, _)| is_standing(case));
         // What comes unasked shows where something changes; that takes its time, so only then.
-        let needs_changes = chosen.iter().any(|case| is_about_notifications(case));
-        let companions = others.into_iter().filter(|case| match case.session {
+        let needs_changes = cases.iter().any(|(case, _)| is_about_notifications(case));
+        let chosen = cases.len();
+        cases.extend(others.into_iter().filter(|(case, _)| match case.session {
             SessionKind::Calm | SessionKind::Rough => needs_companions && !is_standing(case),
             SessionKind::Lively => needs_changes,
             SessionKind::Own => false,
-        });
-        // A case without a row is a load error of lint's; it has no verdict to give.
-        let with_row = |case: &Case| Some((case.clone(), catalogue.proved_by(case)?.clone()));
-        let mut cases: Vec<_> = chosen.into_iter().filter_map(with_row).collect();
-        let chosen = cases.len();
-        cases.extend(companions.filter_map(with_row));
-        let (version, digest) = (env!("CARGO_PKG_VERSION").to_owned(), catalogue.digest.clone());
-        Ok(Self { cases, chosen, version, digest })
+        }));
+        Self { cases, chosen, version: self.version.clone(), digest: self.digest.clone() }
     }
 
     /// The cases that have rows in the record, with their rows.
-    pub fn chosen(&self) -> &[(Case, Requirement)] {
+    pub fn chosen(&self) -> &[Row] {
         &self.cases[..self.chosen]
     }
 

@@ -67,8 +67,12 @@ impl Object {
 
     /// The names that come again, one for each repetition.
     pub fn duplicates(&self) -> Vec<&Text> {
-        if self.0.len() < 2 {
-            return Vec::new();
+        // Of few members each is compared with those before it, which is quicker than hashing them.
+        if self.0.len() <= 16 {
+            let names = self.0.iter().map(|(name, _)| name);
+            let comes_again =
+                |(at, name): &(usize, &Text)| self.0[..*at].iter().any(|(before, _)| before == *name);
+            return names.enumerate().filter(comes_again).map(|(_, name)| name).collect();
         }
         let mut seen = HashSet::with_capacity(self.0.len());
         self.0.iter().map(|(name, _)| name).filter(|name| !seen.insert(*name)).collect()

@@ -73,7 +73,7 @@ pub(super) const TABLE: &[Row] = &[
         "Updates go on after the subscription ended",
         &[In(|memory, message| {
             let ends = asks(message, UNSUBSCRIBE) && message["params"]["uri"].is_string();
-            serve_if(ends, memory, message, json!({}))
+            serve_if(ends && !is_stateless(memory, message), memory, message, json!({}))
         })],
     ),
     row(

@@ -260,11 +260,11 @@ pub(super) const TABLE: &[Row] = &[
     ),
     row(
         "log-undeclared",
-        "Log messages are sent to a session though no capability says so",
+        "Log messages are sent though no capability says so",
         &[
             Result("*", |x, r| capabilities(x, r, |c| unset(c, "logging"))),
             Reply(|memory, x, reply| {
-                if x.is(READ) && memory.initialized && !x.stateless() {
+                if x.is(READ) && (memory.initialized || x.stateless()) {
                     vec![log("info"), reply]
                 } else {
                     vec![reply]
