@@ -99,9 +99,23 @@ pub enum Gone {
     Exited(Exit),
     OutputClosed,
     InputStuck,
-    Flooded,
+    /// It wrote more than is kept of a conversation.
+    Flooded(Flood),
     /// Nobody listens where the server was.
     Unreachable(String),
+    /// It wrote so many lines, and not one of them is a message.
+    Babbling(usize),
+}
+
+/// What there was too much of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flood {
+    /// Bytes beyond this limit.
+    Bytes(usize),
+    /// So many bytes in one line that has not ended.
+    Line(u64),
+    /// Lines or messages beyond this limit.
+    Frames(usize),
 }
 
 impl std::fmt::Display for Gone {
@@ -111,7 +125,21 @@ impl std::fmt::Display for Gone {
             Self::OutputClosed => f.write_str("the server closed its output"),
             Self::Unreachable(reason) => write!(f, "the server can no longer be reached ({reason})"),
             Self::InputStuck => f.write_str("the server does not read its input"),
-            Self::Flooded => f.write_str("the server wrote more than is kept of a conversation"),
+            Self::Flooded(Flood::Bytes(limit)) => {
+                write!(f, "the server wrote more than the {limit} bytes that are kept of a conversation")
+            }
+            Self::Flooded(Flood::Line(length)) => {
+                write!(
+                    f,
+                    "the server wrote no newline within {length} bytes, which is all that is kept of a conversation"
+                )
+            }
+            Self::Flooded(Flood::Frames(limit)) => {
+                write!(f, "the server wrote more than the {limit} lines that are kept of a conversation")
+            }
+            Self::Babbling(lines) => {
+                write!(f, "the server wrote {lines} lines and no message")
+            }
         }
     }
 }
@@ -127,7 +155,7 @@ impl Session {
             input_broken: None,
             http: peer.target.clone().map(Exchanges::new),
             unreachable: None,
-            flooded: false,
+            flooded: None,
             ended: false,
             set_up: false,
             began: Instant::now(),

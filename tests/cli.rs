@@ -61,6 +61,19 @@ fn a_server_without_resources_is_green_unless_proof_is_required() {
 }
 
 #[test]
+fn a_revision_that_is_not_spoken_is_said_to_be_so() {
+    for quiet in [&[][..], &["-q"]] {
+        let mut before = vec!["--revision", "2024-11-05", "-c", "read/*"];
+        before.extend(quiet);
+        let (run, record) = check(&reference(&before, &["--revisions", "2025-06-18"]));
+        assert_eq!(run.code, 0);
+        assert_eq!(count(&record, "skip"), record["cases"].as_array().unwrap().len() as u64);
+        let line = "nothing was judged: the server does not speak 2024-11-05; it answered 2025-06-18\n";
+        assert_says(&run.stdout, &[line]);
+    }
+}
+
+#[test]
 fn a_breach_is_red_and_names_the_case_the_line_and_the_way_back() {
     let (red, record) = check(&reference(&["-c", "read/*"], &["--fault", "text-and-blob"]));
     assert_eq!(red.code, 1);
@@ -109,6 +122,8 @@ fn wrong_usage_is_2_and_says_what_would_do() {
         (vec!["check", "--frobnicate"], vec!["--frobnicate", "Usage"]),
         (vec!["check", "--revision", "2025-06-19"], vec!["2025-06-19", "2025-06-18", "`all`"]),
         (vec!["check", "-c", "read/text-xor-blo"], vec!["did you mean `read/text-xor-blob`?"]),
+        (vec!["check", "-c", "read/["], vec!["`read/[` names no case: `[` has no meaning in a pattern"]),
+        (vec!["check", "-c", ""], vec!["a pattern of no characters names no case"]),
         (vec!["check", "--junit", "no/such/folder/x.xml"], vec!["`no/such/folder/x.xml` cannot be written"]),
         (vec!["check", "--json", "no/such/folder/x"], vec!["`no/such/folder/x` cannot be written"]),
         (vec!["check", "--profile", "absent.yaml"], vec!["absent.yaml"]),

@@ -52,7 +52,8 @@ fn depth_and_width_are_bounded() {
     let (record, stdout) = check("deep", MEMORY);
     assert_eq!(count(&record, "pass"), 0, "{stdout}");
     let (record, stdout) = check("wide", MEMORY);
-    assert!(count(&record, "broken") == 0 && !record["cases"].as_array().unwrap().is_empty(), "{stdout}");
+    // Three hundred thousand members are much, and lawful: the case is about the answer, not about what is in it.
+    assert_eq!((count(&record, "pass"), count(&record, "unproven")), (1, 0), "{stdout}");
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! Zero for nothing: servers that say the same to everything, or nothing. None gets a pass, and none hangs a run.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use mcp_litmus::case::catalogue::Catalogue;
+mod common;
+
 use mcp_litmus::peer::Launcher;
 use mcp_litmus::peer::memory::{MemoryLauncher, Pipes};
-use mcp_litmus::profile::Profile;
 use mcp_litmus::record::{Outcome, Record};
 use mcp_litmus::revision::Revision;
-use mcp_litmus::run::outcome::Asked;
-use mcp_litmus::run::sources::Sources;
-use mcp_litmus::run::{Cut, Settings, Suite, Wanted, check};
+use mcp_litmus::run::Wanted;
 use mcp_litmus::session::Bounds;
 use serde_json::{Value, json};
 use std::sync::{Arc, mpsc};
@@ -33,19 +31,9 @@ fn judge_within(bounds: Bounds, launcher: impl Launcher + 'static, revisions: Wa
     std::thread::spawn(move || {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        let catalogue = Catalogue::embedded().unwrap();
-        let suite = Arc::new(Suite::select(&catalogue, &[]).unwrap());
-        let sources = Arc::new(Sources::new(Arc::new(launcher), Profile::default(), bounds));
-        let (_keep, cut) = Cut::new();
-        let settings = Settings { wanted: revisions, jobs: 8, cut, progress: None };
-        let asked = Asked {
-            label: "a liar".to_owned(),
-            arguments: String::new(),
-            started: 0,
-            advice_fails: false,
-            require_proof: false,
-        };
-        let _ = done.send(runtime.block_on(check(sources, suite, settings, asked)));
+        let mut sources = common::sources(Arc::new(launcher));
+        sources.bounds = bounds;
+        let _ = done.send(runtime.block_on(common::judge(sources, &[], revisions)));
     });
     let record = result.recv_timeout(LIMIT).expect("the run ends, and without a panic");
     let broken: Vec<_> = record.cases.iter().filter(|case| case.outcome == Outcome::Broken).collect();
@@ -145,13 +133,55 @@ fn an_echo_is_never_green() {
 #[test]
 fn garbage_is_red() {
     let lines = "Listening on port 3000\n\u{1b}[2Jnot json {{{\n\u{0}\u{7}\n";
-    assert_nothing_passes("garbage", &judge(saying(|_| lines.to_owned()), all()), 1);
+    let record = judge(saying(|_| lines.to_owned()), all());
+    assert_nothing_passes("garbage", &record, 1);
+    assert_says_what_came(&record, "Listening on port 3000");
+    // The time that one start may take, and the end: no case waits for it again.
+    assert!(record.milliseconds < 45_000, "{} ms", record.milliseconds);
+    let title =
+        |name: &str| record.cases.iter().find(|case| case.name == name).unwrap().findings[0].title.clone();
+    assert_eq!(title("stdio/only-messages"), "a line of output is no message");
+    assert_eq!(title("json-rpc/every-request-answered"), "a request got no answer");
     let bytes = MemoryLauncher::new(|Pipes { mut input, mut output, stderr }| async move {
         let _ = output.write_all(b"\xff\xfe\xc3\n\x80\x80\n{\"jsonrpc\"").await;
         let _ = tokio::io::copy(&mut input, &mut tokio::io::sink()).await;
         drop((output, stderr));
     });
     assert_nothing_passes("bytes", &judge(bytes, all()), 1);
+}
+
+fn assert_says_what_came(record: &Record, line: &str) {
+    let reason = record.target.revisions.last().unwrap().reason.as_deref().unwrap();
+    assert!(reason.contains(&format!("it wrote `{line}`, but stdout is for messages only")), "{reason}");
+}
+
+#[test]
+fn lines_and_lines_without_a_message_are_waited_out_no_longer() {
+    let babbling = MemoryLauncher::new(|Pipes { input, mut output, stderr }| async move {
+        let _held = (input, stderr);
+        while output.write_all(b"still loading\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    let record = judge(babbling, all());
+    assert_nothing_passes("babbling", &record, 1);
+    assert_says_what_came(&record, "still loading");
+    assert!(record.milliseconds < 10_000, "{} ms", record.milliseconds);
+}
+
+#[test]
+fn some_lines_of_a_log_before_the_first_message_are_no_babble() {
+    let chatty = MemoryLauncher::new(|Pipes { input, mut output, stderr }| async move {
+        let _stderr = stderr;
+        for line in 0..50 {
+            let _ = output.write_all(format!("loading plugin {line}\n").as_bytes()).await;
+        }
+        reference_server::serve(input, output, Default::default(), Default::default()).await;
+    });
+    let record = judge(chatty, Wanted::Auto);
+    let passed = record.cases.iter().filter(|case| case.outcome == Outcome::Pass).count();
+    assert!(passed > 100, "{passed}");
+    assert_eq!(record.exit_code(), 1);
 }
 
 #[test]
@@ -172,7 +202,7 @@ fn the_result_of_initialize_for_everything_is_red() {
 }
 
 /// A server that writes this again and again, whatever it is asked.
-fn assert_flood_ends(piece: String) {
+fn assert_flood_ends(piece: String) -> Record {
     let name: String = piece.chars().take(60).collect();
     let flood = MemoryLauncher::new(move |Pipes { input, mut output, stderr }| {
         let piece = piece.clone();
@@ -185,6 +215,18 @@ fn assert_flood_ends(piece: String) {
     let bounds = Bounds { line: 64 << 10, kept: 128 << 10, ..Bounds::default() };
     let record = judge_within(bounds, flood, Wanted::Auto);
     assert_nothing_passes(&name, &record, record.exit_code().max(1));
+    record
+}
+
+#[test]
+fn a_line_without_an_end_is_told_with_its_length() {
+    let record = assert_flood_ends("x".repeat(4096));
+    let reasons: Vec<_> = record.target.revisions.iter().filter_map(|row| row.reason.as_deref()).collect();
+    let reason = reasons
+        .iter()
+        .chain(&record.target.unreachable.as_deref())
+        .any(|reason| reason.contains("no newline within 1") && reason.contains("bytes"));
+    assert!(reason, "{reasons:?} {:?}", record.target.unreachable);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Does a verdict depend on the order in which the cases of a shared session are played?
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use mcp_litmus::bundled;
 use mcp_litmus::case::catalogue::Catalogue;
-use mcp_litmus::profile::Profile;
 use mcp_litmus::record::Outcome;
 use mcp_litmus::revision::Revision;
-use mcp_litmus::run::{Cut, Settings, Suite, Wanted, check, outcome::Asked, sources::Sources};
-use mcp_litmus::session::Bounds;
+use mcp_litmus::run::Wanted;
 use reference_server::{Firings, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -15,28 +15,17 @@ use std::sync::{Arc, Mutex};
 type Verdicts = BTreeMap<String, (Outcome, Option<String>)>;
 
 /// The verdicts on cases with a seed, and the cases in the order in which they spoke.
-async fn judge(patterns: &[String], seed: u64) -> (Verdicts, Vec<String>) {
+async fn judge(patterns: &[&str], seed: u64) -> (Verdicts, Vec<String>) {
     let played = Arc::new(Mutex::new(Vec::new()));
     let launcher = bundled::launcher(Options::default(), Firings::default());
-    let mut sources = Sources::new(launcher, Profile::default(), Bounds::default());
+    let mut sources = common::sources(launcher);
     sources.seed = seed;
     let heard = played.clone();
     sources.sink = Some(Box::new(move |transcript| {
         let named = transcript.entries.iter().filter_map(|entry| entry.case.as_deref());
         heard.lock().unwrap().extend(named.map(str::to_owned));
     }));
-    let (_end, cut) = Cut::new();
-    let suite = Suite::select(&Catalogue::embedded().unwrap(), patterns).unwrap();
-    let wanted = Wanted::These(Revision::ALL.to_vec());
-    let settings = Settings { wanted, jobs: 255, cut, progress: None };
-    let target = Asked {
-        label: "the reference server".to_owned(),
-        arguments: String::new(),
-        started: 0,
-        advice_fails: true,
-        require_proof: false,
-    };
-    let record = check(Arc::new(sources), Arc::new(suite), settings, target).await;
+    let record = common::judge(sources, patterns, Wanted::These(Revision::ALL.to_vec())).await;
     assert_eq!((record.exit_code(), record.seed), (0, seed));
     let verdicts = record.cases.iter().map(|case| (case.full_name(), (case.outcome, case.reason.clone())));
     let verdicts = verdicts.collect();
@@ -64,7 +53,7 @@ async fn an_area_alone_fares_as_among_all() {
     let areas: BTreeSet<String> = catalogue.scripted().filter_map(|case| area_of(&case.name)).collect();
     let scripted: BTreeSet<&str> = catalogue.scripted().map(|case| case.name.as_str()).collect();
     for area in areas {
-        let (alone, _) = judge(&[format!("{area}/*")], 0).await;
+        let (alone, _) = judge(&[&format!("{area}/*")], 0).await;
         // A standing case looks at whatever there is to see.
         let differing: Vec<_> = alone
             .iter()

@@ -1,15 +1,14 @@
 //! How much can be proven of a server that nobody described?
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
 use mcp_litmus::bundled;
-use mcp_litmus::case::catalogue::Catalogue;
 use mcp_litmus::peer::Launcher;
 use mcp_litmus::peer::memory::{MemoryLauncher, Pipes};
-use mcp_litmus::profile::Profile;
 use mcp_litmus::record::{Outcome, Record};
 use mcp_litmus::revision::Revision;
-use mcp_litmus::run::{Cut, Settings, Suite, Wanted, check, outcome::Asked, sources::Sources};
-use mcp_litmus::session::Bounds;
+use mcp_litmus::run::Wanted;
 use reference_server::{Firings, Options};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,19 +22,9 @@ async fn judge(options: Options) -> Record {
 }
 
 async fn judge_any(launcher: Arc<dyn Launcher>) -> Record {
-    let suite = Suite::select(&Catalogue::embedded().unwrap(), &[]).unwrap();
-    let mut sources = Sources::new(launcher, Profile::default(), Bounds::default());
+    let mut sources = common::sources(launcher);
     sources.recognises = false;
-    let (_end, cut) = Cut::new();
-    let settings = Settings { wanted: Wanted::These(Revision::ALL.to_vec()), jobs: 8, cut, progress: None };
-    let target = Asked {
-        label: "nobody's server".to_owned(),
-        arguments: String::new(),
-        started: 0,
-        advice_fails: true,
-        require_proof: false,
-    };
-    check(Arc::new(sources), Arc::new(suite), settings, target).await
+    common::judge(sources, &[], Wanted::These(Revision::ALL.to_vec())).await
 }
 
 #[tokio::test(start_paused = true)]

@@ -103,6 +103,33 @@ pub(crate) fn absent_if(when: bool, memory: &Memory, request: &Value) -> Act {
     refuse_if(when && asks(request, READ), memory, request, if stateless { -32602 } else { -32002 })
 }
 
+/// A resource that some servers list besides, with contents far beyond what a pipe holds.
+const LARGE: &str = "litmus://text/large";
+pub(crate) const LARGE_SIZE: usize = 256 * 1024;
+
+/// Lists the large resource, on the first page.
+pub(crate) fn list_large(x: &Exchange, result: &mut Value) {
+    if x.param("cursor").is_null() {
+        at(result, "/resources", |items| {
+            if let Some(items) = items.as_array_mut() {
+                let large =
+                    json!({ "uri": LARGE, "name": "large", "mimeType": "text/plain", "size": LARGE_SIZE });
+                items.push(large);
+            }
+        });
+    }
+}
+
+pub(crate) fn asks_for_large(message: &Value) -> bool {
+    asks(message, READ) && message["params"]["uri"] == LARGE
+}
+
+/// Serves so many bytes of the large resource.
+pub(crate) fn serve_large(memory: &Memory, message: &Value, length: usize) -> Act {
+    let contents = json!([{ "uri": LARGE, "mimeType": "text/plain", "text": "litmus. ".repeat(length / 8) }]);
+    serve_if(asks_for_large(message), memory, message, json!({ "contents": contents }))
+}
+
 /// Whether a request follows the revision without sessions.
 pub(crate) fn is_stateless(memory: &Memory, request: &Value) -> bool {
     is_request(request) && memory.exchange(request).stateless()

@@ -97,6 +97,7 @@ fn tour(revision: Revision) -> Vec<String> {
         "file:///litmus/docs/",
         "file:///litmus/docs/guide.md",
         "litmus://search",
+        "litmus://search?query=x",
         "litmus://notes/..%2Fb",
         "litmus://notes/a%20b",
         "litmus://notes/%C3%A9%2Fx",
@@ -130,7 +131,7 @@ fn tour(revision: Revision) -> Vec<String> {
     lines.push(ask("resources/read", json!({ "uri": PERSONAL })));
     lines.push(ask("resources/read", json!({ "uri": PERSONAL, "_meta": able })));
     lines.push(ask("resources/read", json!({ "uri": PERSONAL, "_meta": able })));
-    for answers in [json!({}), json!({ "other": 1 }), json!(5)] {
+    for answers in [json!({}), json!({ "other": 1 }), json!({ "name": "x" }), json!(5)] {
         lines.push(ask(
             "resources/read",
             json!({ "uri": PERSONAL, "requestState": "x", "inputResponses": answers, "_meta": able }),

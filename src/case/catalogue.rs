@@ -36,12 +36,26 @@ pub enum CatalogueError {
 
 /// A pattern that names no case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no case is named `{pattern}`{}", hint(.nearest.as_deref(), .areas))]
+#[error("{}{}", problem(.pattern), hint(.nearest.as_deref(), .areas))]
 pub struct UnknownCase {
     pub pattern: String,
     pub nearest: Option<String>,
     /// The areas in which there are cases.
     pub areas: Vec<String>,
+}
+
+/// What is wrong with a pattern that names nothing.
+fn problem(pattern: &str) -> String {
+    if pattern.is_empty() {
+        return "a pattern of no characters names no case".to_owned();
+    }
+    match pattern.chars().find(|character| "[]{}?!".contains(*character)) {
+        Some(odd) => format!(
+            "`{pattern}` names no case: `{odd}` has no meaning in a pattern, `*` stands for any text within a part, \
+             and `**` for any number of parts"
+        ),
+        None => format!("no case is named `{pattern}`"),
+    }
 }
 
 /// What would do instead.

@@ -201,7 +201,7 @@ fn says(verb: &Verb) -> String {
         Verb::Settle(pause) => format!("a pause of {}", time(*pause)),
         Verb::Pipeline(pipeline) => together(pipeline),
         Verb::Http(http) => over_http(http),
-        Verb::Expand { template, with, as_name } => {
+        Verb::Expand { template, with, only, as_name } => {
             let with = match with {
                 Some(variables) => {
                     let variables =
@@ -210,7 +210,8 @@ fn says(verb: &Verb) -> String {
                 }
                 None => "values of the profile, of completions or of listed URIs".to_owned(),
             };
-            format!("the URI template {} filled with {with}, as `{as_name}`", value(template))
+            let only = only.as_ref().map(|only| format!(" for {} alone", value(only))).unwrap_or_default();
+            format!("the URI template {} filled with {with}{only}, as `{as_name}`", value(template))
         }
         Verb::Variables { of, as_name } => {
             format!("`{as_name}` are the variables of {}", value(of))
@@ -291,6 +292,7 @@ fn opens(open: &Open) -> String {
     let id = open.id.as_ref().map(|id| format!(" and the id {}", value(id))).unwrap_or_default();
     let last = if open.initialized { "" } else { ", without `notifications/initialized`" };
     match &open.as_name {
+        None if !open.handshake => "a server is started, and nothing is said to it".to_owned(),
         Some(name) => format!("a further session is opened, as `{name}`{params}{id}{last}"),
         None => format!("the opening{params}{id}{last}"),
     }

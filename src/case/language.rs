@@ -292,6 +292,7 @@ pub const HTTP: &[Key] = &[
 pub const EXPAND: &[Key] = &[
     must("template", TextTemplate, "The URI template"),
     may("with", Bag, "The variables; without them, from the profile, completions or listed URIs"),
+    may("only", TextTemplate, "The variable that alone is filled, by its name"),
     must("as", Text, "Names the URI"),
 ];
 
@@ -303,6 +304,7 @@ pub const OPEN: &[Key] = &[
     may("params", Template, "The params of `initialize`, whole"),
     may("id", Template, "In place of a fresh id"),
     may("initialized", Flag, "`false` leaves out `notifications/initialized`"),
+    may("handshake", Flag, "`false` only starts the server, and says nothing to it"),
     may("answers", Answers, "In place of demanding a result"),
     may("checks", Checks, "On the result"),
 ];
@@ -345,6 +347,7 @@ pub const CHECK: &[Key] = &[
     may("of", Template, "In place of the object at hand"),
     may("at", Pointer, "Which part of it; the whole otherwise"),
     may("or", Words(EXCUSES), "What is fine, too, but proves nothing"),
+    may("says", Text, "What a breach means, in place of the demand"),
 ];
 
 pub const EXCUSES: &[&str] = &["absent", "null"];
@@ -392,6 +395,7 @@ pub const ANSWER_NAMES: &[&str] = &[
     "params",
     "method",
     "not-found",
+    "mismatch",
     "result",
     "any-error",
     "ack",
@@ -493,6 +497,7 @@ pub const GIVEN_NAMES: &[&str] = &[
     "absent",
     "asking",
     "input",
+    "mistyped-input",
     "slow",
     "failing",
     "embedding",

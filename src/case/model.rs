@@ -199,6 +199,8 @@ pub enum Verb {
     Expand {
         template: Template,
         with: Option<Vec<(String, Template)>>,
+        /// The variable that alone is filled.
+        only: Option<Template>,
         as_name: String,
     },
     /// Names the list of the variables of a URI template, each once, in the order in which they stand.
@@ -412,6 +414,8 @@ pub struct Open {
     pub id: Option<Template>,
     /// Whether `notifications/initialized` follows. True unless the case says otherwise.
     pub initialized: bool,
+    /// Whether anything is said at all. True unless the case says otherwise.
+    pub handshake: bool,
     /// In place of demanding a result.
     pub answers: Option<Answers>,
     /// On the result of `initialize`.
@@ -460,6 +464,8 @@ pub enum Answer {
     Method,
     /// The revision's code for a resource that is not there, with the id.
     NotFound,
+    /// Over HTTP error -32020, as headers and body disagree; over stdio there are no headers.
+    Mismatch,
     /// A result with the id, which passes the checks.
     Result(Vec<Check>),
     /// An error with the id and an integer code.
@@ -506,6 +512,8 @@ pub struct Check {
     /// Absence is fine (`or: absent`); what met only absence proves nothing.
     pub or_absent: bool,
     pub or_null: bool,
+    /// What a breach means, in place of the demand: for what is checked on an object of ours, whose names nobody knows.
+    pub says: Option<String>,
     pub place: Place,
 }
 

@@ -180,8 +180,9 @@ fn templates<'a>(step: &'a Step, visit: &mut dyn FnMut(&'a Template)) {
                 }
             }
         }
-        Verb::Expand { template, with, .. } => {
+        Verb::Expand { template, with, only, .. } => {
             visit(template);
+            only.iter().for_each(&mut *visit);
             with.iter().flatten().for_each(|(_, value)| visit(value));
         }
         Verb::Variables { of, .. } => visit(of),

@@ -328,7 +328,10 @@ impl Judging<'_> {
         let expected = demand(predicate, self.wanted);
         let pointer = shown_pointer(pointer);
         let place = if pointer.is_empty() { "the value".to_owned() } else { format!("`{pointer}`") };
-        let title = format!("expected {place} to {}, got {got}", title_demand(predicate, self.wanted));
+        let title = match &self.check.says {
+            Some(says) => says.clone(),
+            None => format!("expected {place} to {}, got {got}", title_demand(predicate, self.wanted)),
+        };
         Breach { pointer, expected, got, title }
     }
 }

@@ -39,7 +39,8 @@ pub struct Sighting {
 /// situation in which it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
-    /// How near the message came: of several, the nearest tells.
+    /// How near the message came, in conditions met and steps of a pointer: of several messages, the nearest tells,
+    /// so that it does not matter which came first.
     nearness: usize,
     /// As it follows "the server sends": "no `icons`".
     pub words: String,
@@ -146,19 +147,19 @@ fn apply<'s>(
     bindings: &Bindings,
     sighting: &mut Sighting,
 ) -> Vec<(&'s Place, Breach)> {
-    for condition in &standing.only {
+    for (met, condition) in standing.only.iter().enumerate() {
         // A reference that does not resolve (a fact that this message has not got) means "not about this".
         if all_hold(std::slice::from_ref(condition), observed.value, bindings).unwrap_or(false) {
             continue;
         }
         // Only where the situation is right does a message show that the server leaves something out.
         let mut in_situation = standing.only.iter().filter(|other| is_situation(other, observed.kind));
-        if sighting.would_lack(0)
+        if sighting.would_lack(met)
             && !is_situation(condition, observed.kind)
             && in_situation
                 .all(|other| all_hold(std::slice::from_ref(other), observed.value, bindings).unwrap_or(false))
         {
-            sighting.lack = Some(lack_of_condition(condition, bindings));
+            sighting.lack = Some(Lack { nearness: met, words: lack_of_condition(condition, bindings) });
         }
         return Vec::new();
     }
@@ -172,7 +173,8 @@ fn apply<'s>(
     }
     if proven > 0 || !breaches.is_empty() {
         sighting.observations += 1;
-    } else if let Some((nearness, name)) = lack_of_checks(standing, observed)
+    } else if let Some((depth, name)) = lack_of_checks(standing, observed)
+        && let nearness = standing.only.len() + depth
         && sighting.would_lack(nearness)
     {
         sighting.lack = Some(Lack { nearness, words: format!("no `{name}`") });
@@ -186,19 +188,18 @@ fn is_situation(condition: &Check, kind: Kind) -> bool {
     condition.of.is_some() || matches!(kind, Kind::Frame | Kind::Exchange | Kind::Http | Kind::Session)
 }
 
-fn lack_of_condition(condition: &Check, bindings: &Bindings) -> Lack {
+fn lack_of_condition(condition: &Check, bindings: &Bindings) -> String {
     let name = condition.at.last_name();
     let is_presence =
         matches!(&condition.predicate, Predicate::Is(types) if types.as_slice() == [Type::Present]);
-    let words = match name {
+    match name {
         Some(name) if is_presence => format!("no `{name}`"),
         _ => {
             let wanted = operand(&condition.predicate).and_then(|template| bindings.resolve(template).ok());
             let demand = demand(&condition.predicate, wanted.as_ref());
             format!("no `{}` that would {demand}", name.unwrap_or("result"))
         }
-    };
-    Lack { nearness: 0, words }
+    }
 }
 
 /// The first name at which the pointers lead nowhere, and how near that is; of several pointers, of the one that

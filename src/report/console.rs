@@ -161,7 +161,8 @@ impl Page<'_> {
         );
         let indent = if self.style.verbosity > Verbosity::Quiet { "        " } else { "" };
         for (reason, revisions) in reasons {
-            self.line(&format!("{indent}not {}: {}", enumerate(&revisions), plain::shorten(reason, COLUMNS)));
+            let reason = plain::shorten(reason, 2 * COLUMNS);
+            self.line(&format!("{indent}not {}: {reason}", enumerate(&revisions)));
         }
     }
 
@@ -274,6 +275,9 @@ impl Page<'_> {
 
     fn summary(&mut self) {
         let record = self.record;
+        if let Some(reason) = &nothing_judged(record) {
+            self.line(&plain::shorten(reason, 2 * COLUMNS));
+        }
         if let Some(reason) = &record.cut_short {
             let head = self.paint(RED, "cut short:");
             self.line(&format!("{head} {}", plain::shorten(reason, COLUMNS)));
@@ -321,6 +325,21 @@ pub fn summary(record: &Record) -> String {
         parts.push("0 cases".to_owned());
     }
     format!("{verdict}: {} in {}", parts.join(", "), duration(record.milliseconds))
+}
+
+/// Why no case was played, where the server is well but speaks none of the revisions that were asked for.
+fn nothing_judged(record: &Record) -> Option<String> {
+    let target = &record.target;
+    let spoken = target.revisions.iter().any(|row| row.spoken);
+    if spoken || target.unreachable.is_some() || record.cases.iter().any(|case| case.outcome != Outcome::Skip)
+    {
+        return None;
+    }
+    let revisions: Vec<&str> = target.revisions.iter().map(|row| row.revision.as_str()).collect();
+    let reason = target.revisions.first()?.reason.as_deref().unwrap_or("no reason given");
+    let reason =
+        reason.strip_prefix("the server ").map_or_else(|| reason.to_owned(), |did| format!("it {did}"));
+    Some(format!("nothing was judged: the server does not speak {}; {reason}", enumerate(&revisions)))
 }
 
 /// The same findings of the same case, once for all settings in which they were made.

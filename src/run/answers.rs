@@ -4,7 +4,7 @@ use super::scene::{Played, Scene, Stop, unresolved};
 use crate::case::model::{Answer, Answers};
 use crate::check::predicate::all_hold;
 use crate::dialect::{Dialect, META_SUBSCRIPTION};
-use crate::record::{Outcome, Place};
+use crate::record::{Outcome, Place, Transport};
 use crate::session::{Gone, Refusal, Reply, Session};
 use crate::time_limits;
 use crate::wire::{Id, Json, Message};
@@ -216,19 +216,27 @@ fn is(scene: &Scene<'_>, answer: &Answer, came: &Came) -> Played<bool> {
         (Answer::Result(checks), Came::Result { result, .. }) => {
             all_hold(checks, result, &scene.bindings).map_err(unresolved)?
         }
-        (answer, Came::Error { code: Some(code), with_id, .. }) => match answer {
-            Answer::Parse => *code == -32700,
-            Answer::Invalid => *code == -32600,
-            Answer::InvalidWithoutId => *code == -32600 && !with_id,
-            Answer::Params => *code == -32602 && *with_id,
-            Answer::Method => *code == -32601 && *with_id,
-            Answer::NotFound => *code == not_found && *with_id,
-            Answer::AnyError => *with_id,
-            Answer::Code(wanted) => code == wanted && *with_id,
-            Answer::Silent | Answer::Result(_) | Answer::Acknowledged => false,
-        },
+        (answer, Came::Error { code: Some(code), with_id, .. }) => {
+            is_error(answer, *code, *with_id, not_found, scene.sources.transport())
+        }
         _ => false,
     })
+}
+
+/// Whether an answer is this error; `not_found` is the revision's code for a resource that is not there.
+fn is_error(answer: &Answer, code: i64, with_id: bool, not_found: i64, transport: Transport) -> bool {
+    match answer {
+        Answer::Parse => code == -32700,
+        Answer::Invalid => code == -32600,
+        Answer::InvalidWithoutId => code == -32600 && !with_id,
+        Answer::Params => code == -32602 && with_id,
+        Answer::Method => code == -32601 && with_id,
+        Answer::NotFound => code == not_found && with_id,
+        Answer::Mismatch => code == -32020 && with_id && transport == Transport::Http,
+        Answer::AnyError => with_id,
+        Answer::Code(wanted) => code == *wanted && with_id,
+        Answer::Silent | Answer::Result(_) | Answer::Acknowledged => false,
+    }
 }
 
 /// "error -32600 or silence".
@@ -250,6 +258,7 @@ fn name(answer: &Answer) -> String {
         Answer::Params => "error -32602".to_owned(),
         Answer::Method => "error -32601".to_owned(),
         Answer::NotFound => "the error for a resource that is not there".to_owned(),
+        Answer::Mismatch => "over HTTP error -32020".to_owned(),
         Answer::Result(checks) if checks.is_empty() => "a result".to_owned(),
         Answer::Result(_) => "a result that passes its checks".to_owned(),
         Answer::AnyError => "an error".to_owned(),
@@ -262,4 +271,17 @@ fn name(answer: &Answer) -> String {
 pub fn may_be_silent(answers: &Answers) -> bool {
     let lists = [&answers.pass, &answers.advice, &answers.note, &answers.fail];
     lists.iter().any(|list| list.iter().any(|answer| matches!(answer, Answer::Silent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_and_body_disagree_over_http_alone() {
+        let is = |code, transport| is_error(&Answer::Mismatch, code, true, -32602, transport);
+        assert!(is(-32020, Transport::Http));
+        assert!(!is(-32020, Transport::Stdio));
+        assert!(!is(-32602, Transport::Http));
+    }
 }

@@ -234,12 +234,20 @@ async fn refused(session: Arc<Session>, error: Json) -> Opening {
 
 /// A server that wrote nothing gave no reply; one that wrote something else, a log for instance, answered wrongly.
 fn no_reply_or_wrong(session: Arc<Session>, reason: String) -> Opening {
-    let wrote = session
-        .state()
-        .transcript
-        .entries
-        .iter()
-        .any(|entry| matches!(entry.channel, Channel::Stdout | Channel::Response));
+    let (wrote, babble) = {
+        let state = session.state();
+        let mut entries = state.transcript.entries.iter();
+        let wrote = entries.any(|entry| matches!(entry.channel, Channel::Stdout | Channel::Response));
+        let shown =
+            |line: &[u8]| clipped(&String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN)]), SHOWN);
+        (wrote, state.first_of_babble().map(shown))
+    };
+    let reason = match babble {
+        Some(line) => {
+            format!("{reason}; it wrote `{line}`, but stdout is for messages only, and stderr for logs")
+        }
+        None => reason,
+    };
     if wrote { Opening::Wrong { reason, session } } else { Opening::NoReply { reason, session } }
 }
 

@@ -24,13 +24,14 @@ pub async fn expand(
     step: &Step,
     template: &Template,
     with: Option<&[(String, Template)]>,
+    only: Option<&Template>,
     name: &str,
 ) -> Played {
     let text = scene.resolve_string(template)?;
     let Some(variables) = variables(&text) else {
         return Err(Stop::Unproven(Missing::because(format!("not reached: `{text}` is no URI template"))));
     };
-    let values = match with {
+    let mut values = match with {
         Some(given) => {
             let mut values = Vec::new();
             for (variable, value) in given {
@@ -48,6 +49,10 @@ pub async fn expand(
             known_values(scene, &session, &text, &variables).await?
         }
     };
+    if let Some(only) = only {
+        let only = scene.resolve_string(only)?;
+        values.retain(|(variable, _)| *variable == only);
+    }
     let Some(uri) = fill(&text, &values) else {
         return Err(Stop::Broken(format!("`{text}` could not be expanded")));
     };

@@ -279,7 +279,7 @@ fn row(run: &Run<'_>, entry: Entry<'_>, revision: Revision, ending: Ending, time
 const WORDS: usize = 400;
 
 /// Where no line of a profile would help.
-const ASK: &str = "nothing can be added for these: `mcp-litmus cases explain NAME` tells what a case needs, \
+const ASK: &str = "no profile would show them: `mcp-litmus cases explain NAME` tells what a case needs, \
                    `--transcripts DIR` what was said";
 
 fn milliseconds(time: Duration) -> u64 {

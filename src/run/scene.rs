@@ -436,7 +436,7 @@ pub fn unresolved(unresolved: Unresolved) -> Stop {
         "touchable" => Missing::way_to_touch(),
         "absent" => Missing::absent_uri("needs a URI that the server does not have"),
         "asking" => needed("a URI whose read asks for input first", name),
-        "input" => needed("the input that a read asks for", name),
+        "input" | "mistyped-input" => needed("the input that a read asks for", "input"),
         "slow" => needed("a URI whose read takes a second or more", name),
         "failing" => needed("a URI whose read goes wrong inside the server", name),
         "embedding" => needed("a tool that embeds a resource", name),

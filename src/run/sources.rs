@@ -241,6 +241,10 @@ impl Knowledge {
                 bindings.set(name, text.as_str());
             }
         }
+        if let Some(Json::Object(input)) = &profile.input {
+            let answers = input.iter().map(|(name, _)| (name.clone(), "litmus"));
+            bindings.set("mistyped-input", Json::Object(answers.collect()));
+        }
         let values =
             [("input", &profile.input), ("embedding", &profile.embedding), ("linking", &profile.linking)];
         for (name, value) in values {

@@ -68,8 +68,8 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
         }
         Verb::Pipeline(pipeline) => talk::pipeline(scene, step, pipeline).await,
         Verb::Http(http) => exchange::exchange(scene, step, http).await,
-        Verb::Expand { template, with, as_name } => {
-            expand::expand(scene, step, template, with.as_deref(), as_name).await
+        Verb::Expand { template, with, only, as_name } => {
+            expand::expand(scene, step, template, with.as_deref(), only.as_ref(), as_name).await
         }
         Verb::Variables { of, as_name } => expand::name_variables(scene, of, as_name),
         Verb::Open(open) => talk::open(scene, step, open).await,

@@ -526,7 +526,7 @@ pub async fn open(scene: &mut Scene<'_>, step: &Step, open: &Open) -> Played {
             session
         }
     };
-    if session.dialect.is_stateless() && open.params.is_none() {
+    if !open.handshake || session.dialect.is_stateless() && open.params.is_none() {
         return Ok(());
     }
     let params = match &open.params {

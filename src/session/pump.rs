@@ -1,6 +1,7 @@
 //! Who reads what the server says? One task for each session: it records, wakes whoever waits, and answers the
 //! server's own requests.
 
+use super::Flood;
 use super::state::{FRAMES_KEPT, Shared, State};
 use crate::dialect::Dialect;
 use crate::peer::{Incoming, Outgoing};
@@ -117,9 +118,17 @@ impl Pump {
                 last = true;
             }
         }
-        let is_full = state.kept > self.kept || state.frames > FRAMES_KEPT || state.inbox.len() > FRAMES_KEPT;
-        if is_full && !state.flooded {
-            state.flooded = true;
+        let flood = if state.frames > FRAMES_KEPT || state.inbox.len() > FRAMES_KEPT {
+            Some(Flood::Frames(FRAMES_KEPT))
+        } else if state.kept > self.kept {
+            // A line that alone is too much is what there is to say.
+            let is_endless = self.splitter.length() > self.kept as u64 / 2;
+            Some(if is_endless { Flood::Line(self.splitter.length()) } else { Flood::Bytes(self.kept) })
+        } else {
+            None
+        };
+        if flood.is_some() && state.flooded.is_none() {
+            state.flooded = flood;
             last = true;
         }
         drop(state);

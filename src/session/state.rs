@@ -1,7 +1,7 @@
 //! What is known of a conversation so far? The transcript as it grows, the inbox, and why nothing more may come.
 
 use super::http::{Exchanges, Refusal};
-use super::{Gone, Reply};
+use super::{Flood, Gone, Reply};
 use crate::record::Excerpt;
 use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
 use crate::wire::{Id, Message, Reading};
@@ -13,6 +13,9 @@ use tokio::time::Instant;
 /// Frames and messages kept of a conversation. Small ones cost far more to keep and to judge than their bytes say,
 /// and no server has so much to tell.
 pub(super) const FRAMES_KEPT: usize = 20_000;
+
+/// Lines without a message that a server may write before its first message. Some log as they start; nobody logs so much.
+const BABBLE: usize = 100;
 
 /// Bytes of standard error kept of a conversation: the newest, which tell most. However much a server logs, it is
 /// no reason to end it.
@@ -39,8 +42,8 @@ pub struct State {
     pub http: Option<Exchanges>,
     /// Over HTTP: why nobody could be called any more.
     pub unreachable: Option<String>,
-    /// The bound on kept bytes was passed.
-    pub flooded: bool,
+    /// The bound on what is kept was passed.
+    pub flooded: Option<Flood>,
     /// Nothing more will be recorded.
     pub ended: bool,
     /// The profile's setup has been done here, or has been tried.
@@ -103,11 +106,27 @@ impl State {
 
     /// Whether, and why, nothing more can come.
     pub fn gone(&self) -> Option<Gone> {
-        if self.flooded {
-            return Some(Gone::Flooded);
-        }
-        let unreachable = || self.unreachable.clone().map(Gone::Unreachable);
-        self.exit.map(Gone::Exited).or_else(unreachable)
+        let flooded = self.flooded.map(Gone::Flooded);
+        flooded
+            .or_else(|| self.exit.map(Gone::Exited))
+            .or_else(|| self.unreachable.clone().map(Gone::Unreachable))
+            .or_else(|| self.babbles().then_some(Gone::Babbling(BABBLE)))
+    }
+
+    /// Whether the server writes lines and lines, and no message: then waiting for one is a waste of time.
+    fn babbles(&self) -> bool {
+        self.inbox.len() >= BABBLE && self.inbox.iter().all(|arrival| arrival.reading.message.is_none())
+    }
+
+    /// The first line of standard output, where none was a message.
+    pub fn first_of_babble(&self) -> Option<&[u8]> {
+        let first = self
+            .inbox
+            .first()
+            .filter(|_| self.inbox.iter().all(|arrival| arrival.reading.message.is_none()))?;
+        let entries = &self.transcript.entries;
+        let at = entries.binary_search_by_key(&first.sequence, |entry| entry.sequence).ok()?;
+        (entries[at].channel == Channel::Stdout).then_some(&entries[at].bytes)
     }
 
     pub(super) fn gone_for_writing(&self) -> Option<Gone> {

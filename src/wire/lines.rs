@@ -69,6 +69,11 @@ impl LineSplitter {
         (self.length > 0).then(|| self.take(Ending::Unfinished))
     }
 
+    /// Bytes of the line that has begun and that no LF has ended yet.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Whether a line has begun that no LF has ended yet.
     pub fn is_inside_line(&self) -> bool {
         self.length > 0

@@ -1,10 +1,18 @@
-//! How do tests run the program and hold its reports against each other?
+//! How do tests run the program and hold its reports against each other, and how do they judge a server in their own
+//! process?
 // Each test file uses its own part of this.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 use assert_cmd::Command;
+use mcp_litmus::case::catalogue::Catalogue;
+use mcp_litmus::peer::Launcher;
+use mcp_litmus::profile::Profile;
+use mcp_litmus::record::Record;
+use mcp_litmus::run::{Cut, Settings, Suite, Wanted, outcome::Asked, sources::Sources};
+use mcp_litmus::session::Bounds;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -90,4 +98,25 @@ pub fn agreed(folder: &Path, code: i32) -> Value {
 /// How many cases had this outcome.
 pub fn count(record: &Value, outcome: &str) -> u64 {
     record["counts"][outcome].as_u64().unwrap()
+}
+
+/// What is known of a server in this process that nobody described.
+pub fn sources(launcher: Arc<dyn Launcher>) -> Sources {
+    Sources::new(launcher, Profile::default(), Bounds::default())
+}
+
+/// Judges a server with the cases that the patterns name, all of them without a pattern. Advice counts as failure.
+pub async fn judge(sources: Sources, patterns: &[&str], wanted: Wanted) -> Record {
+    let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+    let suite = Suite::select(&Catalogue::embedded().unwrap(), &patterns).unwrap();
+    let (_end, cut) = Cut::new();
+    let settings = Settings { wanted, jobs: 8, cut, progress: None };
+    let target = Asked {
+        label: "a server of this process".to_owned(),
+        arguments: String::new(),
+        started: 0,
+        advice_fails: true,
+        require_proof: false,
+    };
+    mcp_litmus::run::check(Arc::new(sources), Arc::new(suite), settings, target).await
 }

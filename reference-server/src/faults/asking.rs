@@ -113,6 +113,16 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     row(
+        "mistyped-input-served",
+        "A read is served though an answer is a text in place of an object",
+        &[In(|memory, message| {
+            let answers = message["params"]["inputResponses"].as_object();
+            let mistyped = answers.is_some_and(|answers| answers.values().any(Value::is_string));
+            let contents = json!([{ "uri": URI, "text": "Hello, whoever you are!" }]);
+            serve_if(mistyped && asks(message, READ), memory, message, json!({ "contents": contents }))
+        })],
+    ),
+    row(
         "abandoned-input-blocks",
         "Once a read has asked for input, it is not answered without it",
         &[

@@ -137,6 +137,16 @@ pub(super) const TABLE: &[Row] = &[
         &[In(|memory, message| absent_if(is_listed(uri(message)), memory, message))],
     ),
     row(
+        "large-contents-cut",
+        "Of a large resource only the first 8 KiB are sent",
+        &[Result(LIST, list_large), In(|memory, message| serve_large(memory, message, 8 * 1024))],
+    ),
+    row(
+        "large-contents-unanswered",
+        "The read of a large resource is not answered",
+        &[Result(LIST, list_large), In(|_, message| drop_if(asks_for_large(message)))],
+    ),
+    row(
         "read-needs-list",
         "Nothing can be found before the list was asked for on the same connection",
         &[In(|memory, message| {

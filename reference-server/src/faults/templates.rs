@@ -150,6 +150,14 @@ pub(super) const TABLE: &[Row] = &[
         &[In(|memory, message| absent_if(uri(message) == "litmus://search", memory, message))],
     ),
     row(
+        "template-query-whole-demanded",
+        "What a template makes cannot be read with one variable of its query alone",
+        &[In(|memory, message| {
+            let query = uri(message).strip_prefix("litmus://search?").unwrap_or_default().to_owned();
+            absent_if(!query.is_empty() && !query.contains('&'), memory, message)
+        })],
+    ),
+    row(
         "template-searches",
         "A template takes all that a search might need",
         &[Result(TEMPLATE_LIST, |x, r| {

@@ -35,6 +35,11 @@ pub(super) const TABLE: &[Row] = &[
         &[Bytes(|_, _, line| *line = escaped(line))],
     ),
     row(
+        "large-contents",
+        "A listed resource holds 256 KiB",
+        &[Result(LIST, list_large), In(|memory, message| serve_large(memory, message, LARGE_SIZE))],
+    ),
+    row(
         "line-separators-in-text",
         "Texts hold characters that some take for ends of lines",
         &[

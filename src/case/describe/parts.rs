@@ -38,6 +38,7 @@ fn answer(one: &Answer) -> String {
         Answer::Params => "error -32602".to_owned(),
         Answer::Method => "error -32601".to_owned(),
         Answer::NotFound => "the error for a resource that is not there".to_owned(),
+        Answer::Mismatch => "over HTTP error -32020".to_owned(),
         Answer::Result(checks) if checks.is_empty() => "a result".to_owned(),
         Answer::Result(checks) => {
             format!("a result in which {}", checks.iter().map(check).collect::<Vec<_>>().join(" and "))

@@ -385,8 +385,9 @@ impl Reader<'_> {
         let fields = self.fields(node, "`expand`", &[words::EXPAND])?;
         let template = self.opt(&fields, "template", Self::text_template);
         let with = self.opt(&fields, "with", |reader, node| reader.bag(node, "`with`"));
+        let only = self.opt(&fields, "only", Self::text_template);
         let as_name = self.opt(&fields, "as", Self::text);
-        Some(Verb::Expand { template: template?, with, as_name: as_name? })
+        Some(Verb::Expand { template: template?, with, only, as_name: as_name? })
     }
 
     fn open(&mut self, node: &Node) -> Option<Verb> {
@@ -395,9 +396,10 @@ impl Reader<'_> {
         let params = self.opt(&fields, "params", Self::template);
         let id = self.opt(&fields, "id", Self::template);
         let initialized = self.opt(&fields, "initialized", Self::flag).unwrap_or(true);
+        let handshake = self.opt(&fields, "handshake", Self::flag).unwrap_or(true);
         let answers = self.opt(&fields, "answers", Self::answers);
         let checks = self.opt(&fields, "checks", Self::checks).unwrap_or_default();
-        Some(Verb::Open(Open { as_name, params, id, initialized, answers, checks }))
+        Some(Verb::Open(Open { as_name, params, id, initialized, handshake, answers, checks }))
     }
 
     fn pick(&mut self, node: &Node) -> Option<Verb> {

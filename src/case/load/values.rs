@@ -86,7 +86,9 @@ impl Reader<'_> {
                 if excuse == 0 { or_absent = true } else { or_null = true }
             }
         }
-        Some(Check { of, at: at?, predicate: predicate?, or_absent, or_null, place: self.place(&node.range) })
+        let says = fields.get("says").and_then(|says| self.text(says));
+        let place = self.place(&node.range);
+        Some(Check { of, at: at?, predicate: predicate?, or_absent, or_null, says, place })
     }
 
     fn predicate(&mut self, fields: &Fields) -> Option<Predicate> {
@@ -265,6 +267,7 @@ impl Reader<'_> {
             "params" => Answer::Params,
             "method" => Answer::Method,
             "not-found" => Answer::NotFound,
+            "mismatch" => Answer::Mismatch,
             "result" => Answer::Result(Vec::new()),
             "any-error" => Answer::AnyError,
             "ack" => Answer::Acknowledged,
