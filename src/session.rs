@@ -153,7 +153,7 @@ impl Session {
             exit: None,
             output_ended: false,
             input_broken: None,
-            http: peer.target.clone().map(Exchanges::new),
+            http: peer.endpoint.clone().map(Exchanges::new),
             unreachable: None,
             flooded: None,
             ended: false,

@@ -6,8 +6,9 @@
 mod parts;
 
 use super::model::{
-    Answers, Body, Call, Case, Check, Content, Expect, Hear, Heard, HeardKind, Http, HttpBody, Kept, Listen,
-    Open, Pick, Pipeline, PipelineFrame, PipelineHow, Quiet, Send, Standing, Step, Stimulus, Subject, Verb,
+    Answers, Body, Call, Case, Check, Content, Expect, Hear, Heard, HeardKind, Http, HttpAct, HttpBody, Kept,
+    Listen, Open, Pick, Pipeline, PipelineFrame, PipelineHow, Quiet, Send, Standing, Step, Stimulus, Subject,
+    Verb,
 };
 use crate::check::phrase::shown;
 use crate::record::Verdict;
@@ -315,6 +316,11 @@ fn together(pipeline: &Pipeline) -> String {
 
 /// An exchange of its own, with what sets it apart.
 fn over_http(http: &Http) -> String {
+    match &http.act {
+        HttpAct::Begin => {}
+        HttpAct::Again(name) => return format!("another look at the exchange `{name}`"),
+        HttpAct::Leave(name) => return format!("the connection of the exchange `{name}` is closed"),
+    }
     let body = match &http.body {
         HttpBody::None => String::new(),
         HttpBody::Call { method, params } => format!(" of the request `{method}`{}", with(params.as_ref())),

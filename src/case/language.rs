@@ -278,6 +278,8 @@ pub const HTTP_METHODS: &[&str] = &["POST", "GET", "DELETE", "PUT", "OPTIONS"];
 pub const UNTIL: &[&str] = &["end", "head"];
 
 pub const HTTP: &[Key] = &[
+    may("again", Text, "Looks at an exchange of this name as it is by now, and begins none"),
+    may("leave", Text, "Closes the connection of the exchange of this name, and begins none"),
     may("method", Word(HTTP_METHODS), "Of HTTP; `POST` unless it says otherwise"),
     may("call", Text, "The body is a request of this method"),
     may("params", Template, "Its params"),

@@ -272,6 +272,7 @@ pub enum Expect {
 /// An exchange over HTTP: what an ordinary request would be, and in what it differs.
 #[derive(Debug, Clone)]
 pub struct Http {
+    pub act: HttpAct,
     pub method: String,
     pub body: HttpBody,
     /// In place of those that would go out; null leaves one out.
@@ -284,6 +285,17 @@ pub struct Http {
     pub checks: Vec<Check>,
     /// Names the exchange.
     pub as_name: Option<String>,
+}
+
+/// What is done over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HttpAct {
+    /// An exchange is begun.
+    Begin,
+    /// One that has a name is looked at as it is by now.
+    Again(String),
+    /// The connection of one that has a name is closed.
+    Leave(String),
 }
 
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Which names does a step make, and which does it use? Values, pending requests and sessions are apart.
 
 use super::model::{
-    Answer, Answers, Check, Content, HeardKind, HttpBody, Kept, Pick, PipelineFrame, Step, Stimulus,
+    Answer, Answers, Check, Content, HeardKind, HttpAct, HttpBody, Kept, Pick, PipelineFrame, Step, Stimulus,
     Template, Verb,
 };
 
@@ -70,6 +70,10 @@ pub fn used<'a>(step: &'a Step, visit: &mut dyn FnMut(Made<'a>)) {
         Verb::Hear(hear) => heard(&hear.what.kind, hear.what.tagged.as_deref(), visit),
         Verb::Quiet(quiet) => heard(&quiet.what.kind, quiet.what.tagged.as_deref(), visit),
         Verb::Await { request, .. } | Verb::Cancel { request } => visit(Made::Request(request)),
+        Verb::Http(http) => match &http.act {
+            HttpAct::Begin => {}
+            HttpAct::Again(name) | HttpAct::Leave(name) => visit(Made::Value(name)),
+        },
         _ => {}
     }
     templates(step, &mut |template| in_template(template, visit));

@@ -360,8 +360,8 @@ impl Conversation {
 
     fn close(&self, patience: Patience, exchanges: &Exchanges<'_>, meet: &mut impl FnMut(&Observed<'_>)) {
         let no_facts = Arc::new(Json::Object(Object::new()));
-        for exchange in exchanges.iter() {
-            let (value, sent, got) = (exchange.view(), exchange.sent(), exchange.got());
+        for (exchange, value) in exchanges.views() {
+            let (sent, got) = (exchange.sent(), exchange.got());
             let request = None;
             meet(&Observed {
                 kind: Kind::Http,
@@ -415,6 +415,7 @@ impl Conversation {
         let exit = self
             .exit
             .map(|exit| json!({ "status": exit.status, "signal": exit.signal, "by_us": exit.by_us }));
+        let (event_ids, repeated_event_ids) = exchanges.event_ids();
         let died_after = if self.died { self.last_method.as_deref() } else { None };
         let value = json!({
             "died": self.died,
@@ -427,7 +428,9 @@ impl Conversation {
             "heard": heard,
             "requests": self.server_ids.len(),
             "listens": self.requests.iter().filter(|asked| asked.is_listen()).count(),
-            "repeated_event_ids": exchanges.repeated_ids(),
+            "event_ids": event_ids,
+            "repeated_event_ids": repeated_event_ids,
+            "in_session": exchanges.in_session(),
             "notifications": self.heard.iter().map(|(_, count)| count).sum::<u64>(),
         });
         meet_end(Kind::Session, None, &value, None);

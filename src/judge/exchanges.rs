@@ -4,8 +4,8 @@
 use super::conversation::{messages_of, status_of};
 use crate::transcript::{Channel, Entry};
 use crate::wire::events::{Event, EventReader};
-use crate::wire::{self, Id, Json, Limits, Message, Object, json};
-use std::collections::HashSet;
+use crate::wire::{self, Id, Json, Limits, Message, Object, Reading, json};
+use std::collections::{HashMap, HashSet};
 
 /// Messages and events of one exchange that are shown to cases; the rest is counted.
 const SHOWN: usize = 256;
@@ -24,11 +24,45 @@ pub struct Exchange<'a> {
     /// Messages of the server's.
     got: Vec<&'a Entry>,
     closed: Option<&'a Entry>,
+    /// A stream for what belongs to no request was open when it began.
+    listening: bool,
+    /// The client has cancelled the request in it.
+    cancelled: bool,
 }
 
 /// All exchanges of a conversation, in order.
 #[derive(Default)]
 pub struct Exchanges<'a>(Vec<Exchange<'a>>);
+
+/// What the messages of one exchange say.
+struct Said {
+    ours: Option<Reading>,
+    /// What each JSON body, and each event with a message, is as a whole.
+    documents: Vec<&'static str>,
+    messages: Vec<(Message, Json)>,
+    events: Vec<Event>,
+    /// Notifications, and how often each came just so.
+    notices: HashMap<String, usize>,
+    /// The exchange whose stream it takes up again.
+    resumes: Option<usize>,
+}
+
+impl Said {
+    fn id(&self) -> Option<&Id> {
+        self.ours.as_ref()?.message.as_ref()?.id()
+    }
+
+    fn token(&self) -> Option<&Json> {
+        match self.ours.as_ref()?.message.as_ref()? {
+            Message::Request { params: Some(params), .. } => params.pointer("/_meta/progressToken"),
+            _ => None,
+        }
+    }
+
+    fn has_event_id(&self, id: &str) -> bool {
+        self.events.iter().any(|event| event.id.as_deref() == Some(id))
+    }
+}
 
 impl<'a> Exchanges<'a> {
     pub fn of(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
@@ -46,6 +80,12 @@ impl<'a> Exchanges<'a> {
                 self.0.len() - 1
             }
         };
+        if entry.channel == Channel::Request {
+            self.0[at].listening = self.0.iter().any(Exchange::is_open_listener);
+        }
+        if entry.channel == Channel::Stdin {
+            self.cancel(entry);
+        }
         let exchange = &mut self.0[at];
         match entry.channel {
             Channel::Request => exchange.request = Some(entry),
@@ -62,16 +102,109 @@ impl<'a> Exchanges<'a> {
         self.0.iter()
     }
 
-    /// How many event ids were given to more than one event. What is replayed keeps its id, so conversations in which a
-    /// stream was resumed are not counted.
-    pub fn repeated_ids(&self) -> usize {
+    /// Marks the request that a notification of ours cancels.
+    fn cancel(&mut self, entry: &Entry) {
+        const CANCELLED: &[u8] = b"notifications/cancelled";
+        if !entry.bytes.windows(CANCELLED.len()).any(|window| window == CANCELLED) {
+            return;
+        }
+        let Some(Message::Notification { params: Some(params), .. }) = read(entry).message else { return };
+        let Some(id) = params.get("requestId").and_then(Id::from_json) else { return };
+        for exchange in &mut self.0 {
+            let sent = exchange.sent.and_then(|sent| read(sent).message);
+            exchange.cancelled |= sent.as_ref().and_then(Message::id) == Some(&id);
+        }
+    }
+
+    /// How many events have an id, and how many of the ids stood before. What is replayed keeps its id, so that
+    /// conversations in which a stream was resumed tell nothing.
+    pub fn event_ids(&self) -> (usize, usize) {
         if self.0.iter().any(|exchange| exchange.header("last-event-id").is_some()) {
-            return 0;
+            return (0, 0);
         }
         let mut seen = HashSet::new();
         let ids = self.0.iter().flat_map(Exchange::events).filter_map(|event| event.id);
-        ids.filter(|id| !id.is_empty() && !seen.insert(id.clone())).count()
+        let (mut count, mut repeated) = (0, 0);
+        for id in ids.filter(|id| !id.is_empty()) {
+            count += 1;
+            repeated += usize::from(!seen.insert(id));
+        }
+        (count, repeated)
     }
+
+    /// Whether the server has begun a session.
+    pub fn in_session(&self) -> bool {
+        self.0.iter().any(|exchange| exchange.header("mcp-session-id").is_some())
+    }
+
+    /// Each exchange as cases see it; `docs/cases.md` lists the members.
+    pub fn views(&self) -> impl Iterator<Item = (&Exchange<'a>, Json)> {
+        let said = self.said();
+        self.0.iter().enumerate().map(move |(at, exchange)| (exchange, self.view(&said, at)))
+    }
+
+    /// One exchange as cases see it.
+    pub fn view_of(&self, number: u64) -> Option<(&Exchange<'a>, Json)> {
+        let at = self.0.iter().position(|exchange| exchange.number == number)?;
+        Some((&self.0[at], self.view(&self.said(), at)))
+    }
+
+    fn view(&self, said: &[Said], at: usize) -> Json {
+        let mut view = self.0[at].view(&said[at]);
+        view.push("old", self.0.iter().zip(said).any(|(exchange, said)| exchange.is_old(said)));
+        view.push("strays", strays(said, at));
+        view.push("shared", shared(said, at));
+        Json::Object(view)
+    }
+
+    fn said(&self) -> Vec<Said> {
+        let mut all: Vec<Said> = self.0.iter().map(Exchange::said).collect();
+        for at in 0..all.len() {
+            let last = self.0[at].header("last-event-id");
+            all[at].resumes = last.and_then(|id| all[..at].iter().position(|said| said.has_event_id(&id)));
+        }
+        all
+    }
+}
+
+/// How many messages in an exchange belong to the request of another one: answers to it, and its progress, where it
+/// has a stream of its own. What comes on a stream that is taken up again belongs to the first of it.
+fn strays(all: &[Said], at: usize) -> usize {
+    let mut own = at;
+    while let Some(earlier) = all[own].resumes {
+        own = earlier;
+    }
+    let belongs_elsewhere = |(message, _): &&(Message, Json)| match message {
+        Message::Result { .. } | Message::Error { .. } => {
+            let id = message.id();
+            id.is_some() && id != all[own].id() && all.iter().any(|said| said.id() == id)
+        }
+        Message::Notification { method, params: Some(params) } if method == "notifications/progress" => {
+            let token = params.get("progressToken");
+            let has_stream =
+                |said: &Said| token.is_some() && said.token() == token && !said.events.is_empty();
+            token != all[own].token() && all.iter().any(has_stream)
+        }
+        _ => false,
+    };
+    all[at].messages.iter().filter(belongs_elsewhere).count()
+}
+
+/// How many notifications in an exchange came just so on another stream of the conversation as well: counting alike
+/// ones as often as they came on both.
+fn shared(all: &[Said], at: usize) -> usize {
+    let own = &all[at].notices;
+    if own.is_empty() || all[at].resumes.is_some() {
+        return 0;
+    }
+    let others = all.iter().enumerate().filter(|(other, said)| *other != at && said.resumes.is_none());
+    let on_both = others
+        .map(|(_, said)| own.iter().map(|(text, n)| said.notices.get(text).map_or(0, |m| *n.min(m))).sum());
+    on_both.max().unwrap_or(0)
+}
+
+fn read(entry: &Entry) -> Reading {
+    wire::read(&entry.bytes, &Limits::default())
 }
 
 impl Exchange<'_> {
@@ -109,13 +242,35 @@ impl Exchange<'_> {
         events
     }
 
-    /// As cases see it; `docs/cases.md` lists the members.
-    pub fn view(&self) -> Json {
+    /// A stream for what belongs to no request, still open.
+    fn is_open_listener(&self) -> bool {
+        let is_get = self.request.is_some_and(|request| request.bytes.starts_with(b"GET "));
+        let is_served = self.response.and_then(status_of) == Some(200);
+        is_get && is_served && self.closed.is_none() && self.media_type() == "text/event-stream"
+    }
+
+    /// Whether it is the stream of the transport of 2024-11-05.
+    fn is_old(&self, said: &Said) -> bool {
+        self.sent.is_none() && said.events.iter().any(|event| event.name.as_deref() == Some("endpoint"))
+    }
+
+    fn said(&self) -> Said {
+        let documents = self.got.iter().map(|entry| document(&read(entry))).collect();
+        let messages: Vec<_> = self.messages().collect();
+        let mut notices = HashMap::new();
+        let notifications =
+            messages.iter().filter(|(message, _)| matches!(message, Message::Notification { .. }));
+        for (_, json) in notifications.take(SHOWN) {
+            *notices.entry(json.to_string()).or_default() += 1;
+        }
+        Said { ours: self.sent.map(read), documents, messages, events: self.events(), notices, resumes: None }
+    }
+
+    fn view(&self, said: &Said) -> Object {
         let first_line = self.request.map(|request| first_line(&request.bytes)).unwrap_or_default();
         let (method, target) = first_line.split_once(' ').unwrap_or((&first_line, ""));
-        let ours = self.sent.map(|sent| wire::read(&sent.bytes, &Limits::default()));
-        let our_message = ours.as_ref().and_then(|reading| reading.message.as_ref());
-        let is_batch = ours.as_ref().is_some_and(|reading| matches!(reading.json, Some(Json::Array(_))));
+        let our_message = said.ours.as_ref().and_then(|reading| reading.message.as_ref());
+        let is_batch = said.ours.as_ref().is_some_and(|reading| matches!(reading.json, Some(Json::Array(_))));
         let kind = match our_message {
             Some(Message::Request { .. }) => "request",
             Some(Message::Notification { .. }) => "notification",
@@ -125,20 +280,26 @@ impl Exchange<'_> {
             None => "none",
         };
         let status = self.response.and_then(status_of);
-        let messages: Vec<_> = self.messages().collect();
+        let messages = &said.messages;
         let answers = messages.iter().filter(|(message, _)| message.is_response()).count();
         let id = our_message.and_then(Message::id);
         let answer = messages.iter().find(|(message, _)| answers_to(message, id, status));
         let media_type = self.media_type();
         let text: Vec<u8> =
             self.bodies.iter().flat_map(|body| body.bytes.iter().copied()).take(TEXT).collect();
+        let is_empty = self.got.is_empty() && text.iter().all(u8::is_ascii_whitespace);
         let body = match media_type.as_str() {
-            "text/event-stream" => "events",
-            _ if self.got.is_empty() && text.iter().all(u8::is_ascii_whitespace) => "empty",
+            "text/event-stream" if !is_empty || self.closed.is_none() => "events",
+            _ if is_empty => "empty",
             "application/json" => "json",
             _ => "other",
         };
+        let notifications = messages.iter().filter_map(|(message, _)| match message {
+            Message::Notification { method, .. } => Some(Json::from(method.as_str())),
+            _ => None,
+        });
         let mut view = Object::new();
+        view.push("number", self.number);
         view.push("method", method);
         view.push("target", target);
         view.push("sent", self.request.map(headers).unwrap_or_default());
@@ -152,10 +313,20 @@ impl Exchange<'_> {
         view.push("text", String::from_utf8_lossy(&text).as_ref());
         view.push("answers", answers);
         view.push("answer", answer.map(|(_, json)| json.clone()));
-        view.push("messages", Json::Array(messages.into_iter().take(SHOWN).map(|(_, json)| json).collect()));
-        view.push("events", Json::Array(self.events().iter().take(SHOWN).map(event_view).collect()));
+        view.push("notifications", Json::Array(notifications.take(SHOWN).collect()));
+        view.push(
+            "messages",
+            Json::Array(messages.iter().take(SHOWN).map(|(_, json)| json.clone()).collect()),
+        );
+        let documents = said.documents.iter().take(SHOWN).map(|document| Json::from(*document));
+        view.push("documents", Json::Array(documents.collect()));
+        view.push("events", Json::Array(said.events.iter().take(SHOWN).map(event_view).collect()));
+        view.push("resumable", said.events.iter().any(|event| event.id.is_some()));
+        view.push("retry", said.events.iter().rev().find_map(|event| event.retry));
+        view.push("listening", self.listening);
+        view.push("cancelled", self.cancelled);
         view.push("ended", self.ended());
-        Json::Object(view)
+        view
     }
 
     fn messages(&self) -> impl Iterator<Item = (Message, Json)> {
@@ -171,6 +342,18 @@ impl Exchange<'_> {
             words if words.starts_with(b"unreachable") => "unreachable",
             _ => "broken",
         }
+    }
+}
+
+/// What a JSON body, or the data of an event, is as a whole.
+fn document(reading: &Reading) -> &'static str {
+    let broken = reading.defects.iter().any(|defect| matches!(defect.name(), "not-json" | "trailing-text"));
+    match &reading.json {
+        _ if broken => "broken",
+        Some(Json::Object(_)) => "object",
+        Some(Json::Array(_)) => "array",
+        Some(_) => "other",
+        None => "broken",
     }
 }
 

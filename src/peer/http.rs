@@ -4,7 +4,9 @@
 //! pieces. Redirects are not followed. A connection of its own costs a round trip, and makes closing it mean one thing:
 //! that exchange, and no other, is abandoned.
 
-use super::{Closing, Exchange, Incoming, LaunchError, Launcher, Launching, Outgoing, Peer, Server};
+use super::{
+    Closing, Endpoint, Exchange, Incoming, LaunchError, Launcher, Launching, Outgoing, Peer, Server,
+};
 use crate::record::Transport;
 use crate::time_limits;
 use crate::transcript::Exit;
@@ -24,6 +26,9 @@ use tokio::task::{AbortHandle, JoinSet};
 pub mod address;
 pub mod launched;
 pub mod memory;
+mod spelling;
+
+use spelling::{Spelling, Spelt};
 
 pub use address::{Address, BadAddress};
 
@@ -118,7 +123,8 @@ fn start(server: Arc<Running>) -> Peer {
     let (input, orders) = mpsc::channel(1);
     let (events, output) = mpsc::channel(INCOMING);
     tokio::spawn(supervise(server.site.clone(), orders, events, server.exit.clone()));
-    Peer { input, output, target: Some(server.site.target.clone()), server: Some(server) }
+    let endpoint = Endpoint { authority: server.site.authority.clone(), target: server.site.target.clone() };
+    Peer { input, output, endpoint: Some(endpoint), server: Some(server) }
 }
 
 async fn supervise(
@@ -184,6 +190,7 @@ async fn exited(process: &mut Option<watch::Receiver<Option<Exit>>>) -> Exit {
 /// One exchange, from its connection to its end.
 async fn hold(site: &Site, exchange: Exchange, events: &mpsc::Sender<Incoming>) -> Closing {
     let number = exchange.number;
+    let spelling = Spelling::of(&exchange.headers);
     let request = match request(site, exchange) {
         Ok(request) => request,
         Err(reason) => return Closing::Unsendable(reason),
@@ -192,10 +199,11 @@ async fn hold(site: &Site, exchange: Exchange, events: &mpsc::Sender<Incoming>) 
         Ok(stream) => stream,
         Err(error) => return Closing::Unreachable(error.to_string()),
     };
-    let (mut sender, connection) = match hyper::client::conn::http1::handshake(TokioIo::new(stream)).await {
-        Ok(parts) => parts,
-        Err(error) => return Closing::Broken(explain(&error)),
-    };
+    let (mut sender, connection) =
+        match hyper::client::conn::http1::handshake(TokioIo::new(Spelt::new(stream, spelling))).await {
+            Ok(parts) => parts,
+            Err(error) => return Closing::Broken(explain(&error)),
+        };
     // In one task with the exchange, so that both end together.
     let exchange = async {
         let response = match sender.send_request(request).await {

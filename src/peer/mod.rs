@@ -24,10 +24,19 @@ pub struct Peer {
     pub input: mpsc::Sender<Outgoing>,
     /// Bounded: what is not taken makes the server wait.
     pub output: mpsc::Receiver<Incoming>,
-    /// The path and query of its endpoint, where it speaks HTTP: then it takes exchanges, and no bytes.
-    pub target: Option<String>,
+    /// Its endpoint, where it speaks HTTP: then it takes exchanges, and no bytes.
+    pub endpoint: Option<Endpoint>,
     /// The server itself, where it serves more clients than this one. It lives as long as somebody holds it.
     pub server: Option<Arc<dyn Server>>,
+}
+
+/// Where requests over HTTP go.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// Host and port, for the `Host` header.
+    pub authority: String,
+    /// The path, and the query if there is one.
+    pub target: String,
 }
 
 /// A running server that takes several clients.
@@ -60,7 +69,7 @@ pub struct Exchange {
     pub method: String,
     /// The path and query.
     pub target: String,
-    /// In this order; a name may stand twice.
+    /// In this order, and so spelt; a name may stand twice.
     pub headers: Vec<(String, Vec<u8>)>,
     pub body: Option<Vec<u8>>,
 }

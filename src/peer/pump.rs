@@ -59,7 +59,7 @@ where
     let (input, orders) = mpsc::channel(1);
     let (events, output) = mpsc::channel(INCOMING);
     tokio::spawn(supervise(streams, body, orders, events));
-    Peer { input, output, target: None, server: None }
+    Peer { input, output, endpoint: None, server: None }
 }
 
 async fn supervise<I, O, E>(

@@ -2,10 +2,12 @@
 
 use super::scene::{Played, Scene, Stop};
 use super::talk;
-use crate::case::model::{Http, HttpBody, Step, Template};
+use crate::case::model::{Http, HttpAct, HttpBody, Step, Template};
 use crate::judge::exchanges::Exchanges;
 use crate::session::{Gone, Session, http::Wanted, request_message};
 use crate::wire::Json;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
 
 pub async fn exchange(scene: &mut Scene<'_>, step: &Step, http: &Http) -> Played {
@@ -15,6 +17,40 @@ pub async fn exchange(scene: &mut Scene<'_>, step: &Step, http: &Http) -> Played
             "`http` needs a conversation over HTTP: say `transports: [http]`".to_owned(),
         ));
     }
+    let number = match &http.act {
+        HttpAct::Begin => begin(scene, step, &session, http).await?,
+        HttpAct::Again(name) => number_of(scene, name)?,
+        HttpAct::Leave(name) => {
+            let number = number_of(scene, name)?;
+            session.abandon_exchange(number).await.map_err(|gone| lost(scene, step, &session, &gone))?;
+            session.await_exchange(number, false, session.request_limit()).await;
+            number
+        }
+    };
+    if let Some(gone) = session.state().gone() {
+        return Err(lost(scene, step, &session, &gone));
+    }
+    let found = {
+        let state = session.state();
+        let exchanges = Exchanges::of(&state.transcript.entries);
+        let found = exchanges.view_of(number);
+        found.map(|(exchange, view)| (view, exchange.sent().into_iter().chain(exchange.got()).collect()))
+    };
+    let Some((view, shown)) = found else {
+        return Err(Stop::Broken("the exchange left no trace".to_owned()));
+    };
+    scene.show(&session, shown);
+    let earlier = match &http.act {
+        HttpAct::Begin => None,
+        HttpAct::Again(name) | HttpAct::Leave(name) => Some(name),
+    };
+    if let Some(name) = http.as_name.as_ref().or(earlier) {
+        scene.bindings.set(name, view.clone());
+    }
+    talk::conclude(scene, &http.checks, &view)
+}
+
+async fn begin(scene: &mut Scene<'_>, step: &Step, session: &Arc<Session>, http: &Http) -> Played<u64> {
     let body = match &http.body {
         HttpBody::None => None,
         HttpBody::Call { method, params } => {
@@ -22,49 +58,42 @@ pub async fn exchange(scene: &mut Scene<'_>, step: &Step, http: &Http) -> Played
             Some(request_message(&session.fresh_id(), method, params).to_string().into_bytes())
         }
         HttpBody::Text(template) => {
-            talk::name_frame_parts(scene, &session);
+            talk::name_frame_parts(scene, session);
             Some(scene.resolve_string(template)?.into_bytes())
         }
     };
     let mut headers = Vec::new();
     for (name, value) in &http.headers {
-        headers.push((name.to_ascii_lowercase(), header(scene, value)?));
+        headers.push((name.clone(), header(scene, value)?));
     }
-    scene.mark(&session);
+    scene.mark(session);
     scene.deliberate |= http.deliberate;
     let wanted = Wanted { method: &http.method, headers, body, deliberate: http.deliberate };
-    let number = match session.exchange(wanted).await {
-        Ok(number) => number,
-        Err(gone) => return Err(lost(scene, step, &session, &gone)),
-    };
+    let number = session.exchange(wanted).await.map_err(|gone| lost(scene, step, session, &gone))?;
+    scene.exchanges.push((session.clone(), number));
     session.await_exchange(number, http.head_only, session.request_limit()).await;
-    if let Some(gone) = session.state().gone() {
-        return Err(lost(scene, step, &session, &gone));
-    }
-    let (view, shown) = {
-        let state = session.state();
-        let of_it = state.transcript.entries.iter().filter(|entry| entry.exchange == Some(number));
-        let exchanges = Exchanges::of(of_it);
-        match exchanges.iter().next() {
-            Some(exchange) => {
-                (exchange.view(), exchange.sent().into_iter().chain(exchange.got()).collect::<Vec<_>>())
-            }
-            None => return Err(Stop::Broken("the exchange left no trace".to_owned())),
-        }
-    };
-    scene.show(&session, shown);
-    scene.exchanges.push((session, number));
-    if let Some(name) = &http.as_name {
-        scene.bindings.set(name, view.clone());
-    }
-    talk::conclude(scene, &http.checks, &view)
+    Ok(number)
 }
 
-/// The value of a header; none where it is to be left out.
+/// The number of an exchange that has a name.
+fn number_of(scene: &Scene<'_>, name: &str) -> Played<u64> {
+    let number = scene.bindings.get(name).and_then(|view| view.get("number")?.as_i64());
+    number
+        .and_then(|number| u64::try_from(number).ok())
+        .ok_or_else(|| Stop::Broken(format!("`{name}` is no exchange over HTTP")))
+}
+
+/// The value of a header; none where it is to be left out. A map of `before`, `base64` and `after` is a text in Base64
+/// with others around it.
 fn header(scene: &Scene<'_>, value: &Template) -> Played<Option<Vec<u8>>> {
     Ok(match scene.resolve(value)? {
         Json::Null => None,
         Json::String(text) => Some(text.to_string_lossy().as_bytes().to_vec()),
+        Json::Object(parts) => {
+            let part = |name| parts.get(name).and_then(Json::as_str).unwrap_or_default();
+            let text = [part("before"), &STANDARD.encode(part("base64")), part("after")].concat();
+            Some(text.into_bytes())
+        }
         other => Some(other.to_string().into_bytes()),
     })
 }

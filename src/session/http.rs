@@ -7,7 +7,7 @@
 use super::state::State;
 use super::{Gone, Session};
 use crate::dialect::Dialect;
-use crate::peer::{Closing, Exchange, Outgoing};
+use crate::peer::{Closing, Endpoint, Exchange, Outgoing};
 use crate::revision::Revision;
 use crate::transcript::{Channel, Ending};
 use crate::wire::events::EventReader;
@@ -25,6 +25,8 @@ const SHOWN: usize = 200;
 
 /// The exchanges of a conversation.
 pub struct Exchanges {
+    /// Host and port.
+    authority: String,
     /// Where messages are sent: the endpoint of the site, or the one that the old transport names.
     target: String,
     /// The session that the server began, if any; then every request names it.
@@ -88,8 +90,8 @@ impl std::fmt::Display for Refusal {
 }
 
 impl Exchanges {
-    pub(super) fn new(target: String) -> Self {
-        Self { target, session: None, version: None, old: false, newest: 0, known: HashMap::new() }
+    pub(super) fn new(Endpoint { authority, target }: Endpoint) -> Self {
+        Self { authority, target, session: None, version: None, old: false, newest: 0, known: HashMap::new() }
     }
 
     /// The status of the response that an exchange has met with.
@@ -163,7 +165,7 @@ fn headers(dialect: Dialect, exchanges: &Exchanges, message: Option<&Message>) -
 /// An exchange that differs from an ordinary one.
 pub struct Wanted<'a> {
     pub method: &'a str,
-    /// In place of the ordinary ones; none leaves one out.
+    /// In place of the ordinary ones, spelt as they are to go out; none leaves one out.
     pub headers: Vec<(String, Option<Vec<u8>>)>,
     pub body: Option<Vec<u8>>,
     pub deliberate: bool,
@@ -186,14 +188,14 @@ fn wanted_headers(
             headers
         }
     };
-    all.retain(|(name, _)| !own.iter().any(|(other, _)| other == name));
+    all.retain(|(name, _)| !own.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)));
     all.extend(own.into_iter().filter_map(|(name, value)| Some((name, value?))));
     all
 }
 
 /// The headers of every request of a conversation.
 fn standing_headers(exchanges: &Exchanges) -> Vec<(String, Vec<u8>)> {
-    let mut headers = Vec::new();
+    let mut headers = vec![("host".to_owned(), exchanges.authority.clone().into_bytes())];
     if let Some(session) = &exchanges.session {
         headers.push((SESSION.to_owned(), session.clone().into_bytes()));
     }

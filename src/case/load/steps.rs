@@ -3,8 +3,8 @@
 use super::reader::{Fields, Reader, would_fit};
 use crate::case::language::{self as words, ON, VERBS};
 use crate::case::model::{
-    Answer, Answers, Call, Content, Expect, Hear, Heard, HeardKind, Http, HttpBody, Kept, Listen, Open, Pick,
-    Pipeline, PipelineFrame, PipelineHow, Quiet, Send, Step, Stimulus, Template, Verb,
+    Answer, Answers, Call, Content, Expect, Hear, Heard, HeardKind, Http, HttpAct, HttpBody, Kept, Listen,
+    Open, Pick, Pipeline, PipelineFrame, PipelineHow, Quiet, Send, Step, Stimulus, Template, Verb,
 };
 use crate::case::tree::{Node, Value};
 use crate::check::pattern::Pattern;
@@ -180,6 +180,24 @@ impl Reader<'_> {
         if let (None, Some(node)) = (&call, fields.get("params")) {
             self.report(&node.range, "`params` goes with `call`", None);
         }
+        let (again, leave) = (self.opt(&fields, "again", Self::text), self.opt(&fields, "leave", Self::text));
+        let act = match (again, leave) {
+            (Some(name), None) => HttpAct::Again(name),
+            (None, Some(name)) => HttpAct::Leave(name),
+            (None, None) => HttpAct::Begin,
+            (Some(_), Some(_)) => {
+                self.report(&fields.range, "an exchange is looked at or left", None);
+                return None;
+            }
+        };
+        if act != HttpAct::Begin
+            && let Some(node) = ["method", "call", "params", "text", "headers", "until", "deliberate"]
+                .iter()
+                .find_map(|name| fields.get(name))
+        {
+            self.report(&node.range, "this goes with an exchange that is begun", None);
+            return None;
+        }
         let body = match (call, text) {
             (Some(_), Some(_)) => {
                 self.report(&fields.range, "an exchange has one body: `call` or `text`", None);
@@ -197,7 +215,7 @@ impl Reader<'_> {
         let checks = self.opt(&fields, "checks", Self::checks).unwrap_or_default();
         let as_name = self.opt(&fields, "as", Self::text);
         let method = method.to_owned();
-        Some(Verb::Http(Http { method, body, headers, head_only, deliberate, checks, as_name }))
+        Some(Verb::Http(Http { act, method, body, headers, head_only, deliberate, checks, as_name }))
     }
 
     fn content(&mut self, fields: &Fields) -> Option<Content> {
