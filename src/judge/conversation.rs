@@ -8,6 +8,8 @@ use crate::case::model::Subject;
 use crate::dialect::META_SUBSCRIPTION;
 use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
 use crate::wire::{self, Id, Json, Limits, Message, Object, Reading, json};
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -77,14 +79,18 @@ pub fn walk(transcript: &Transcript, patience: Patience, mut meet: impl FnMut(&O
             Channel::Stdin => conversation.take_sent(entry),
             Channel::Stdout => {
                 conversation.first_heard.get_or_insert(entry.at);
-                conversation.take_line(entry, &mut meet);
+                // What comes once more to who takes up a stream says nothing new.
+                if !conversation.replays.repeats(entry) {
+                    conversation.take_line(entry, &mut meet);
+                }
             }
             Channel::EndOfInput => conversation.input_ended = true,
             Channel::EndOfOutput => conversation.output_ended_early |= !conversation.input_ended,
             Channel::Exit => conversation.take_exit(entry),
             Channel::Response => conversation.take_status(entry),
             Channel::Closed => conversation.requests.close(entry),
-            Channel::Stderr | Channel::Request | Channel::Body => {}
+            Channel::Request => conversation.replays.begin(entry),
+            Channel::Stderr | Channel::Body => {}
         }
         conversation.last = entry.at;
     }
@@ -112,9 +118,34 @@ struct Conversation {
     died: bool,
     /// The newest line that was too long to be read whole.
     unread: Option<u64>,
+    replays: Replays,
     /// When the first of its output came: until then it may have been starting.
     first_heard: Option<Duration>,
     last: Duration,
+}
+
+/// Streams that were taken up again, and what was heard before.
+#[derive(Default)]
+struct Replays {
+    resumed: HashSet<u64>,
+    heard: HashSet<u64>,
+}
+
+impl Replays {
+    fn begin(&mut self, request: &Entry) {
+        let head = request.bytes.to_ascii_lowercase();
+        if head.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"last-event-id:")) {
+            self.resumed.extend(request.exchange);
+        }
+    }
+
+    /// Whether this message came before, and comes again on a stream that was taken up.
+    fn repeats(&mut self, entry: &Entry) -> bool {
+        let mut hasher = DefaultHasher::new();
+        entry.bytes.hash(&mut hasher);
+        let is_new = self.heard.insert(hasher.finish());
+        !is_new && entry.exchange.is_some_and(|exchange| self.resumed.contains(&exchange))
+    }
 }
 
 /// Methods of the server's own invention that are counted by name; the rest would only cost memory.

@@ -7,6 +7,10 @@ use crate::wire::events::{Event, EventReader};
 use crate::wire::{self, Id, Json, Limits, Message, Object, Reading, json};
 use std::collections::{HashMap, HashSet};
 
+mod relations;
+
+use relations::{Said, shared, strays};
+
 /// Messages and events of one exchange that are shown to cases; the rest is counted.
 const SHOWN: usize = 256;
 /// Characters of a body that is no message.
@@ -33,36 +37,6 @@ pub struct Exchange<'a> {
 /// All exchanges of a conversation, in order.
 #[derive(Default)]
 pub struct Exchanges<'a>(Vec<Exchange<'a>>);
-
-/// What the messages of one exchange say.
-struct Said {
-    ours: Option<Reading>,
-    /// What each JSON body, and each event with a message, is as a whole.
-    documents: Vec<&'static str>,
-    messages: Vec<(Message, Json)>,
-    events: Vec<Event>,
-    /// Notifications, and how often each came just so.
-    notices: HashMap<String, usize>,
-    /// The exchange whose stream it takes up again.
-    resumes: Option<usize>,
-}
-
-impl Said {
-    fn id(&self) -> Option<&Id> {
-        self.ours.as_ref()?.message.as_ref()?.id()
-    }
-
-    fn token(&self) -> Option<&Json> {
-        match self.ours.as_ref()?.message.as_ref()? {
-            Message::Request { params: Some(params), .. } => params.pointer("/_meta/progressToken"),
-            _ => None,
-        }
-    }
-
-    fn has_event_id(&self, id: &str) -> bool {
-        self.events.iter().any(|event| event.id.as_deref() == Some(id))
-    }
-}
 
 impl<'a> Exchanges<'a> {
     pub fn of(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
@@ -165,42 +139,6 @@ impl<'a> Exchanges<'a> {
         }
         all
     }
-}
-
-/// How many messages in an exchange belong to the request of another one: answers to it, and its progress, where it
-/// has a stream of its own. What comes on a stream that is taken up again belongs to the first of it.
-fn strays(all: &[Said], at: usize) -> usize {
-    let mut own = at;
-    while let Some(earlier) = all[own].resumes {
-        own = earlier;
-    }
-    let belongs_elsewhere = |(message, _): &&(Message, Json)| match message {
-        Message::Result { .. } | Message::Error { .. } => {
-            let id = message.id();
-            id.is_some() && id != all[own].id() && all.iter().any(|said| said.id() == id)
-        }
-        Message::Notification { method, params: Some(params) } if method == "notifications/progress" => {
-            let token = params.get("progressToken");
-            let has_stream =
-                |said: &Said| token.is_some() && said.token() == token && !said.events.is_empty();
-            token != all[own].token() && all.iter().any(has_stream)
-        }
-        _ => false,
-    };
-    all[at].messages.iter().filter(belongs_elsewhere).count()
-}
-
-/// How many notifications in an exchange came just so on another stream of the conversation as well: counting alike
-/// ones as often as they came on both.
-fn shared(all: &[Said], at: usize) -> usize {
-    let own = &all[at].notices;
-    if own.is_empty() || all[at].resumes.is_some() {
-        return 0;
-    }
-    let others = all.iter().enumerate().filter(|(other, said)| *other != at && said.resumes.is_none());
-    let on_both = others
-        .map(|(_, said)| own.iter().map(|(text, n)| said.notices.get(text).map_or(0, |m| *n.min(m))).sum());
-    on_both.max().unwrap_or(0)
 }
 
 fn read(entry: &Entry) -> Reading {

@@ -285,12 +285,15 @@ impl Room {
         }
     }
 
-    /// The newest request that is not this one and waits for its reply.
+    /// A request that is not this one and waits for its reply: the newest but one, since the newest may be what brought
+    /// the change about; else that.
     fn request_other_than(&self, own: Option<u64>) -> Option<u64> {
         let waits = |(number, stream): &(&u64, &Stream)| {
             Some(**number) != own && !stream.finished && !self.listening.contains(number)
         };
-        self.streams.iter().rfind(waits).map(|(number, _)| *number)
+        let mut waiting = self.streams.iter().filter(waits).map(|(number, _)| *number).rev();
+        let newest = waiting.next();
+        waiting.next().or(newest)
     }
 
     /// The stream on which somebody listens now.
@@ -316,7 +319,8 @@ impl Room {
             self.closed |= refusal.is_some();
         }
         if stream.is_unanswered() {
-            let is_lone = last && door.choices.replies != Replies::Events;
+            // What refuses a request has a status to say so.
+            let is_lone = last && (door.choices.replies != Replies::Events || refusal.is_some());
             if let ([parcel], true) = (waiting.as_slice(), is_lone) {
                 let line = parcel.line.strip_suffix(b"\n").unwrap_or(&parcel.line).to_vec();
                 stream.answer(Answer::Message { line, code: parcel.code });

@@ -1,7 +1,7 @@
 //! Faults of responses: their status, their type and their body.
 
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
 use super::{alter, answer_if, code, has_session, is_malformed, is_stateless, notifies, said, set_status};
@@ -11,9 +11,12 @@ use crate::http::{Arrival, BUFFERING, Content, Departure, LAST_EVENT};
 pub(in crate::faults) const TABLE: &[Row] = &[
     http_row(
         "post-not-allowed",
-        "The endpoint takes no POST",
+        "The endpoint takes no POST but one that opens a conversation",
         &[Arrive(|_, arrival| {
-            answer_if(arrival.path == "/mcp" && arrival.method == "POST", StatusCode::METHOD_NOT_ALLOWED)
+            let opening = ["initialize", "notifications/initialized", "server/discover"];
+            let opens = said(arrival, "/method").is_some_and(|method| opening.contains(&method.as_str()));
+            let posts = arrival.path == "/mcp" && arrival.method == "POST";
+            answer_if(posts && !opens, StatusCode::METHOD_NOT_ALLOWED)
         })],
     ),
     http_row(
@@ -196,6 +199,24 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "malformed-unanswered",
         "A body that is no JSON is never answered",
         &[Arrive(|_, arrival| if is_malformed(arrival) { Meeting::Silence } else { Meeting::Pass })],
+    ),
+    http_row(
+        "accept-incomplete-as-server-error",
+        "A client that does not take streams makes the server fail with 500",
+        &[Arrive(|_, arrival| {
+            let takes = arrival.headers.get(ACCEPT).and_then(|takes| takes.to_str().ok()).unwrap_or_default();
+            let fails = arrival.method == "POST" && !takes.contains("text/event-stream");
+            answer_if(fails, StatusCode::INTERNAL_SERVER_ERROR)
+        })],
+    ),
+    http_row(
+        "other-body-type-as-server-error",
+        "A body that is said to be text makes the server fail with 500",
+        &[Arrive(|_, arrival| {
+            let kind = arrival.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+            let fails = kind.is_some_and(|kind| kind.starts_with("text/"));
+            answer_if(fails, StatusCode::INTERNAL_SERVER_ERROR)
+        })],
     ),
     http_row(
         "not-found-without-body",

@@ -15,8 +15,8 @@ pub(in crate::faults) const TABLE: &[Row] = &[
     ),
     http_row(
         "events-never-end",
-        "A stream goes on after its reply",
-        &[Choose(|settings| settings.http.ending = false)],
+        "Each request is answered by a stream, which goes on after the reply",
+        &[Choose(|settings| (settings.http.replies, settings.http.ending) = (Replies::Events, false))],
     ),
     http_row(
         "events-break-early",
