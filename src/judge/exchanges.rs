@@ -175,8 +175,10 @@ impl Exchange<'_> {
         }
         let mut reader = EventReader::new(Limits::default().length);
         let mut events: Vec<Event> = self.bodies.iter().flat_map(|body| reader.push(&body.bytes)).collect();
-        // What is still open may be in the middle of an event.
-        events.extend(reader.finish().filter(|_| self.closed.is_some()));
+        // What is still open, or was not kept, may be in the middle of an event.
+        let kept: usize = self.bodies.iter().map(|body| body.bytes.len()).sum();
+        let is_whole = self.closed.is_some() && kept < crate::session::http::EVENTS_KEPT;
+        events.extend(reader.finish().filter(|_| is_whole));
         events
     }
 
@@ -278,6 +280,8 @@ impl Exchange<'_> {
             b"" => "whole",
             b"abandoned" => "abandoned",
             words if words.starts_with(b"unreachable") => "unreachable",
+            b"too-long" => "too-long",
+            b"flooded" => "flooded",
             _ => "broken",
         }
     }

@@ -25,7 +25,7 @@ pub(super) struct Asked {
     pub exchange: Option<u64>,
     /// The status of the response.
     pub status: Option<u16>,
-    /// The response came whole, and should have held the answer.
+    /// The connection broke without a response.
     pub closed: bool,
     /// The newest value of progress that was reported for it.
     pub progress: Option<Number>,
@@ -126,8 +126,9 @@ impl Requests {
         let carried = self.asked.iter_mut().rev().find(|asked| asked.exchange == entry.exchange);
         if let Some(asked) = carried {
             asked.cancelled |= abandoned;
-            // The old transport accepts a request with 202, and answers elsewhere.
-            asked.closed = !abandoned && entry.bytes.is_empty() && asked.status == Some(200);
+            // The old transport accepts a request with 202, and answers elsewhere. What a response lacks is for the cases
+            // of HTTP to say; without any, nobody has answered.
+            asked.closed = entry.bytes.starts_with(b"broken") && asked.status.is_none();
         }
     }
 

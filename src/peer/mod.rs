@@ -85,6 +85,10 @@ pub enum Closing {
     Unreachable(String),
     /// The connection broke before the response was whole.
     Broken(String),
+    /// One message of it was longer than is read, so that we closed the connection.
+    TooLong,
+    /// The whole conversation was ended, since it brought more than is kept.
+    Flooded,
     /// It cannot be put into HTTP.
     Unsendable(String),
 }

@@ -8,7 +8,7 @@ use crate::case::model::{
 };
 use crate::check::pattern::Pattern;
 use crate::record::Place;
-use crate::session::{Gone, Reply, Session, Ticket, request_message};
+use crate::session::{Gone, Refusal, Reply, Session, Ticket, request_message};
 use crate::time_limits;
 use crate::wire::{Id, Json, Object, json};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use std::time::Duration;
 /// The standing cases that own silence and death during ordinary requests.
 const OWNS_SILENCE: &str = "json-rpc/every-request-answered";
 const OWNS_DEATH: &str = "stdio/keeps-running";
+const OWNS_REFUSAL: &str = "http/requests-are-answered";
 
 pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
     let session = scene.session(step)?;
@@ -101,6 +102,25 @@ fn lost_call(
     scene.lost(&step.place, session, &format!("an answer to `{method}`"), gone.as_ref(), owner)
 }
 
+/// HTTP gave no message in answer. As with silence, a standing case owns that where nothing odd was asked.
+fn refused(
+    scene: &mut Scene<'_>,
+    step: &Step,
+    session: &Arc<Session>,
+    ticket: &Ticket,
+    refusal: &Refusal,
+) -> Stop {
+    scene.show(session, vec![ticket.sequence, refusal.sequence]);
+    if scene.deliberate {
+        return scene.fault(&step.place, format!("an answer to `{}`", ticket.method), refusal.to_string());
+    }
+    let owner = if refusal.status.is_some() { OWNS_REFUSAL } else { OWNS_SILENCE };
+    Stop::Unproven(Missing {
+        reason: format!("not reached: `{}` was answered by {refusal}", ticket.method),
+        help: Some(format!("see `{owner}`")),
+    })
+}
+
 /// The object of the reply that was expected: the result or the error.
 fn accept(
     scene: &mut Scene<'_>,
@@ -132,11 +152,7 @@ fn accept(
                 format!("error {code}"),
             ))
         }
-        (Reply::Refused(refusal), expect) => {
-            scene.show(session, vec![ticket.sequence, refusal.sequence]);
-            let what = if expect == Expect::Result { "a result" } else { "an error" };
-            Err(scene.fault(&step.place, format!("{what} from `{}`", ticket.method), refusal.to_string()))
-        }
+        (Reply::Refused(refusal), _) => Err(refused(scene, step, session, ticket, &refusal)),
         (Reply::Silence(_), _) => Err(lost_call(scene, step, session, &ticket.method, None)),
         (Reply::Gone(gone), _) => Err(lost_call(scene, step, session, &ticket.method, Some(gone))),
     }

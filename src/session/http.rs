@@ -20,6 +20,8 @@ pub(super) const VERSION: &str = "mcp-protocol-version";
 
 /// Bytes that are kept of a body that is neither JSON nor events: the beginning says what it is.
 const OTHER_KEPT: usize = 64 * 1024;
+/// Bytes that are kept of an event stream as it came. Its messages are kept besides.
+pub(crate) const EVENTS_KEPT: usize = 8 << 20;
 /// Bytes of a body that are shown in words.
 const SHOWN: usize = 200;
 
@@ -50,7 +52,11 @@ struct Known {
     /// It is `initialize`.
     opens: bool,
     status: Option<u16>,
+    /// Where a redirect leads.
+    location: Option<String>,
     form: Form,
+    /// Bytes that are kept of its event stream.
+    raw: usize,
     /// Messages that came in it.
     messages: usize,
     /// The entry that ended it, and how.
@@ -138,8 +144,16 @@ impl Known {
             crate::check::phrase::clipped(head.trim(), SHOWN)
         };
         let words = match closing {
-            Closing::Complete => text(),
+            Closing::Complete => match &self.location {
+                Some(location) => {
+                    let location = crate::check::phrase::clipped(location, SHOWN);
+                    format!("it leads to {location}, and redirects are not followed: give that URL")
+                }
+                None => text(),
+            },
             Closing::Abandoned => return None,
+            Closing::TooLong => "a message longer than is read".to_owned(),
+            Closing::Flooded => "more than is kept of a conversation".to_owned(),
             Closing::Unreachable(reason) | Closing::Broken(reason) | Closing::Unsendable(reason) => {
                 reason.clone()
             }
@@ -280,6 +294,7 @@ impl State {
         let Some(exchanges) = &mut self.http else { return };
         let Some(known) = exchanges.known.get_mut(&exchange) else { return };
         known.status = Some(status);
+        known.location = value("location").filter(|_| (300..400).contains(&status));
         known.form = match media_type(value("content-type").as_deref().unwrap_or_default()).as_str() {
             "application/json" => Form::Json(Vec::new()),
             "text/event-stream" => Form::Events(EventReader::new(limit)),
@@ -310,7 +325,11 @@ impl State {
             }
             Form::Events(reader) => {
                 let events = reader.push(&bytes);
-                self.record_of(exchange, Channel::Body, bytes, Ending::None);
+                let room = EVENTS_KEPT.saturating_sub(known.raw).min(bytes.len());
+                known.raw += room;
+                if room > 0 {
+                    self.record_of(exchange, Channel::Body, bytes[..room].to_vec(), Ending::None);
+                }
                 return self.messages_of_events(exchange, events);
             }
             Form::Unknown | Form::Other => {
@@ -398,10 +417,16 @@ impl State {
         let words = match &closing {
             Closing::Complete => String::new(),
             Closing::Abandoned => "abandoned".to_owned(),
+            Closing::TooLong => "too-long".to_owned(),
+            Closing::Flooded => "flooded".to_owned(),
             Closing::Unreachable(reason) => format!("unreachable: {reason}"),
             Closing::Broken(reason) => format!("broken: {reason}"),
             Closing::Unsendable(reason) => format!("unsendable: {reason}"),
         };
+        let known = self.http.as_ref().and_then(|http| http.known.get(&exchange));
+        if known.is_some_and(|known| known.closed.is_some()) {
+            return;
+        }
         let sequence = self.record_of(exchange, Channel::Closed, words.into_bytes(), Ending::None);
         if let Closing::Unreachable(reason) = &closing {
             self.unreachable = Some(reason.clone());
@@ -409,6 +434,24 @@ impl State {
         if let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange)) {
             known.closed = Some((sequence, closing));
         }
+    }
+
+    /// Whether a message of the exchange has become longer than is read: then its end need not be waited for.
+    pub(super) fn is_too_long(&self, exchange: u64, limit: usize) -> bool {
+        let known = self.http.as_ref().and_then(|http| http.known.get(&exchange));
+        known.is_some_and(|known| match &known.form {
+            Form::Json(body) => body.len() > limit,
+            Form::Events(reader) => reader.is_too_long(),
+            Form::Unknown | Form::Other => false,
+        })
+    }
+
+    /// Ends every exchange that is open.
+    pub(super) fn close_all(&mut self, closing: &Closing) {
+        let open = self.http.iter().flat_map(|http| &http.known).filter(|(_, known)| known.closed.is_none());
+        let mut open: Vec<u64> = open.map(|(number, _)| *number).collect();
+        open.sort_unstable();
+        open.into_iter().for_each(|number| self.record_closing(number, closing.clone()));
     }
 
     pub(super) fn count_message(&mut self, exchange: u64) {

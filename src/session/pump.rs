@@ -4,7 +4,7 @@
 use super::Flood;
 use super::state::{FRAMES_KEPT, Shared, State};
 use crate::dialect::Dialect;
-use crate::peer::{Incoming, Outgoing};
+use crate::peer::{Closing, Incoming, Outgoing};
 use crate::transcript::{Channel, Ending, Exit};
 use crate::wire::{self, Json, Limits, Message, Reading, json};
 use std::collections::VecDeque;
@@ -102,6 +102,14 @@ impl Pump {
             Incoming::Body { exchange, bytes } => {
                 let messages = state.take_body(exchange, bytes, self.limits.length);
                 self.take_messages(&mut state, exchange, messages);
+                // Where the order finds no place, the bound on the whole conversation still holds.
+                if state.is_too_long(exchange, self.limits.length)
+                    && self.input.try_send(Outgoing::Abandon(exchange)).is_ok()
+                {
+                    let messages = state.close_exchange(exchange, &Closing::TooLong, self.limits.length);
+                    self.take_messages(&mut state, exchange, messages);
+                    state.record_closing(exchange, Closing::TooLong);
+                }
             }
             Incoming::Closed { exchange, closing } => {
                 let messages = state.close_exchange(exchange, &closing, self.limits.length);
@@ -129,6 +137,7 @@ impl Pump {
         };
         if flood.is_some() && state.flooded.is_none() {
             state.flooded = flood;
+            state.close_all(&Closing::Flooded);
             last = true;
         }
         drop(state);

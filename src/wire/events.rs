@@ -137,6 +137,12 @@ impl EventReader {
         })
     }
 
+    /// Whether the event that has begun is longer than the limit already.
+    pub fn is_too_long(&self) -> bool {
+        let limit = self.limit as u64;
+        self.line_length > limit.saturating_add(FIELD as u64) || self.event.length > limit
+    }
+
     fn append(&mut self, content: &[u8]) {
         let room = self.limit.saturating_add(FIELD).saturating_sub(self.line.len());
         self.line.extend_from_slice(&content[..room.min(content.len())]);
