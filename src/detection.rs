@@ -5,8 +5,8 @@ use crate::case::model::Case;
 use crate::record::Transport;
 use crate::revision::Revision;
 use crate::run::Suite;
-use crate::selfcheck::{Trial, faults, found, killers, names, variants};
-use reference_server::Fault;
+use crate::selfcheck::{Place, Trial, found, killers, names};
+use reference_server::{Fault, Variant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -24,14 +24,14 @@ pub fn row(suite: &Suite, fault: Fault, trial: &Trial) -> String {
         let _ = write!(cases, " and {others} more");
     }
     let by_them = trial.record.cases.iter().filter(|row| found(row) && naming.contains(&row.name.as_str()));
-    let (revisions, transports): (BTreeSet<Revision>, BTreeSet<Transport>) =
-        by_them.map(|row| (row.revision, row.transport)).unzip();
-    let barren: BTreeSet<Revision> = trial.barren.difference(&revisions).copied().collect();
-    let mut revisions = span(&revisions);
-    if !barren.is_empty() {
-        let _ = write!(revisions, "; cannot show at {}", span(&barren));
+    let caught_at: BTreeSet<Place> = by_them.map(Place::of).collect();
+    let barren = trial.barren.difference(&caught_at).copied().collect();
+    let mut revisions = spans(&caught_at);
+    if trial.barren.len() > trial.barren.intersection(&caught_at).count() {
+        let _ = write!(revisions, "; cannot show at {}", spans(&barren));
     }
-    let transports: Vec<&str> = transports.into_iter().map(Transport::as_str).collect();
+    let transports: BTreeSet<&str> = caught_at.iter().map(|place| place.transport.as_str()).collect();
+    let transports: Vec<&str> = transports.into_iter().rev().collect();
     format!(
         "| `{}` | {} | {cases} | {} | {} |",
         fault.name(),
@@ -44,7 +44,7 @@ pub fn row(suite: &Suite, fault: Fault, trial: &Trial) -> String {
 /// The whole page. `rows` are the lines of the faults, by their names.
 pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
     let mut areas: BTreeMap<&str, Vec<Fault>> = BTreeMap::new();
-    for fault in faults() {
+    for fault in Fault::ALL.iter().copied() {
         let area = naming(suite, fault).next().and_then(|case| case.name.rsplit_once('/'));
         areas.entry(area.map_or("", |(area, _)| area)).or_default().push(fault);
     }
@@ -56,18 +56,18 @@ pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
          - **{} faults**: each changes one thing, and the cases named beside it must notice. They do, by a check; \
          never by a crash of ours.\n\
          - **{} lawful variants**: each differs from what one might expect, and is right all the same. No case fails \
-         because of one, at any revision.\n\n\
+         because of one, at any revision, over stdio or HTTP.\n\n\
          `mcp-litmus reference --fault NAME` and `--variant NAME` show each of them; `mcp-litmus selfcheck` tries them \
          all, and `cases/kills.txt` is the whole table. This page is written by \
          `mcp-litmus selfcheck --bless cases/kills.txt`, and a test keeps it current.\n\n\
          Revisions are those at which the cases named beside the fault did notice it: all that they are about, but \
          for those at which it cannot show, since the server has nothing there that it could spoil. *And N more* counts cases that notice \
-         a fault which they do not name; all cases are tried at the newest revision of each era.\n\n\
+         a fault which they do not name; all cases are tried at the newest revision of each era, over stdio where the fault shows there.\n\n\
          ## Faults\n",
         suite.cases.len(),
         proved.len(),
-        faults().count(),
-        variants().count(),
+        Fault::ALL.len(),
+        Variant::ALL.len(),
     );
     for (area, faults) in areas {
         let _ = write!(
@@ -82,10 +82,10 @@ pub fn page(suite: &Suite, rows: &BTreeMap<String, String>) -> String {
     }
     text.push_str(
         "\n## Lawful variants\n\n\
-         Judged at every revision; nothing fails.\n\n\
+         Judged at every revision and transport that they concern; nothing fails.\n\n\
          | variant | what differs |\n|---|---|\n",
     );
-    for variant in variants() {
+    for variant in Variant::ALL {
         let _ = writeln!(text, "| `{}` | {} |", variant.name(), variant.about());
     }
     text
@@ -103,6 +103,19 @@ pub fn rows_of(page: &str) -> BTreeMap<String, String> {
 
 fn naming(suite: &Suite, fault: Fault) -> impl Iterator<Item = &Case> {
     suite.cases.iter().map(|(case, _)| case.as_ref()).filter(move |case| names(case, fault))
+}
+
+/// Places in few words: the revisions, once where they are the same over every transport.
+fn spans(places: &BTreeSet<Place>) -> String {
+    let over = |transport| -> BTreeSet<Revision> {
+        places.iter().filter(|place| place.transport == transport).map(|place| place.revision).collect()
+    };
+    let by_transport = Transport::ALL.map(|transport| (transport, over(transport)));
+    match by_transport {
+        [(_, stdio), (_, http)] if stdio == http || http.is_empty() => span(&stdio),
+        [(_, stdio), (_, http)] if stdio.is_empty() => span(&http),
+        [(_, stdio), (_, http)] => format!("{} over stdio, {} over http", span(&stdio), span(&http)),
+    }
 }
 
 /// Revisions in few words: `all`, `2024-11-05 to 2025-06-18`, `2026-07-28`.

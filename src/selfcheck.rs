@@ -18,13 +18,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
+/// The newest revision of each era.
+const NEWEST: [Revision; 2] = [Revision::NEWEST_STATEFUL, Revision::NEWEST];
+
 /// What one trial showed.
 pub struct Trial {
     pub record: Record,
     /// How often the fault did something.
     pub fired: u64,
-    /// Revisions that a case naming the fault is about, and at which it cannot show: what it spoils is not there.
-    pub barren: BTreeSet<Revision>,
+    /// Where a case that names the fault is to be played, and it cannot show: what it spoils is not there.
+    pub barren: BTreeSet<Place>,
+}
+
+/// Where a case is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub transport: Transport,
+    pub revision: Revision,
+}
+
+impl Place {
+    pub fn of(row: &CaseRecord) -> Self {
+        Self { transport: row.transport, revision: row.revision }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} over {}", self.revision, self.transport)
+    }
 }
 
 impl Trial {
@@ -32,12 +54,13 @@ impl Trial {
     fn join(&mut self, other: Self) {
         self.fired += other.fired;
         self.record.cases.extend(other.record.cases);
+        self.barren.extend(other.barren);
     }
 
-    /// Whether the fault did anything at this revision, and a case that names it applied to the server.
-    fn shows(&self, naming: &Suite, revision: Revision) -> bool {
+    /// Whether the fault did anything there, and a case that names it applied to the server.
+    fn shows(&self, naming: &Suite, place: Place) -> bool {
         let applied =
-            self.record.cases.iter().filter(|row| row.revision == revision && row.outcome != Outcome::Skip);
+            self.record.cases.iter().filter(|row| Place::of(row) == place && row.outcome != Outcome::Skip);
         let is_naming = |row: &CaseRecord| naming.chosen().iter().any(|(case, _)| case.name == row.name);
         self.fired > 0 && applied.into_iter().any(is_naming)
     }
@@ -45,10 +68,18 @@ impl Trial {
 
 /// Judges the reference server with these options at these revisions. Needs no runtime: it makes its own, on
 /// paused time.
-pub fn judge(suite: &Arc<Suite>, options: Options, wanted: Wanted) -> std::io::Result<Trial> {
+pub fn judge(
+    suite: &Arc<Suite>,
+    transport: Transport,
+    options: Options,
+    wanted: Wanted,
+) -> std::io::Result<Trial> {
     let firings = Firings::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
-    let launcher = bundled::launcher(options, firings.clone());
+    let launcher = match transport {
+        Transport::Stdio => bundled::launcher(options, firings.clone()),
+        Transport::Http => bundled::http_launcher(options, firings.clone()),
+    };
     let sources = Arc::new(Sources::new(launcher, Profile::default(), Bounds::default()));
     let (_keep, cut) = Cut::new();
     let settings = Settings { wanted, jobs: usize::from(u8::MAX), cut, progress: None };
@@ -63,35 +94,68 @@ pub fn judge(suite: &Arc<Suite>, options: Options, wanted: Wanted) -> std::io::R
     Ok(Trial { record, fired: firings.count(), barren: BTreeSet::new() })
 }
 
-/// A fault at the newest revision of each era with all cases, and at every other revision with those that name it.
+/// A fault at the newest revision of each era with all cases, on the first transport that it concerns; at every other
+/// revision, and on the other transport at the newest revisions, with the cases that name it.
 pub fn try_fault(suite: &Arc<Suite>, fault: Fault) -> std::io::Result<Trial> {
-    let options = Options { fault: Some(fault), ..Options::default() };
-    let newest = vec![Revision::NEWEST_STATEFUL, Revision::NEWEST];
-    let mut trial = judge(suite, options.clone(), Wanted::These(newest.clone()))?;
     let naming = Arc::new(suite.narrowed(|case| names(case, fault)));
+    let mut trial: Option<Trial> = None;
+    for transport in transports(fault.transports()) {
+        let over = try_over(suite, &naming, fault, transport, trial.is_none())?;
+        match &mut trial {
+            Some(trial) => trial.join(over),
+            None => trial = Some(over),
+        }
+    }
+    trial.ok_or_else(|| std::io::Error::other("the fault concerns no transport"))
+}
+
+fn try_over(
+    suite: &Arc<Suite>,
+    naming: &Arc<Suite>,
+    fault: Fault,
+    transport: Transport,
+    with_all: bool,
+) -> std::io::Result<Trial> {
+    let options = Options { fault: Some(fault), ..Options::default() };
+    let first = if with_all { suite } else { naming };
+    let mut trial = judge(first, transport, options.clone(), Wanted::These(NEWEST.to_vec()))?;
     let of_one_era = |era: Era| {
         let is_stateless = |known: &Known| *known == Known::V2026_07_28;
         let of_era = Known::ALL.into_iter().filter(|known| is_stateless(known) == (era == Era::Stateless));
         Options { revisions: of_era.collect(), ..options.clone() }
     };
-    let others = unnoticed_at(suite, fault, &trial).into_iter().filter(|revision| !newest.contains(revision));
-    let others: Vec<Revision> = others.collect();
+    let here = |trial: &Trial| -> Vec<Revision> {
+        let places = unnoticed_at(suite, fault, trial).into_iter();
+        places.filter(|place| place.transport == transport).map(|place| place.revision).collect()
+    };
+    let others: Vec<Revision> =
+        here(&trial).into_iter().filter(|revision| !NEWEST.contains(revision)).collect();
     if !others.is_empty() {
-        trial.join(judge(&naming, options.clone(), Wanted::These(others))?);
+        trial.join(judge(naming, transport, options.clone(), Wanted::These(others))?);
     }
     // Some breaches show only in a server of one era: what the other may do excuses a dual-era server.
-    for revision in unnoticed_at(suite, fault, &trial) {
-        let alone = judge(suite, of_one_era(revision.era()), Wanted::These(vec![revision]))?;
-        if !alone.shows(&naming, revision) {
-            trial.barren.insert(revision);
+    for revision in here(&trial) {
+        let wanted = Wanted::These(vec![revision]);
+        let alone = judge(suite, transport, of_one_era(revision.era()), wanted)?;
+        let place = Place { transport, revision };
+        if !alone.shows(naming, place) {
+            trial.barren.insert(place);
         }
         trial.join(alone);
     }
     // A server that agrees to no revision that it is asked for has rows at the one that it chooses.
-    if !unnoticed_anywhere(suite, fault, &trial).is_empty() {
-        trial.join(judge(suite, of_one_era(Era::Stateful), Wanted::Auto)?);
+    if with_all && !unnoticed_anywhere(suite, fault, &trial).is_empty() {
+        trial.join(judge(suite, transport, of_one_era(Era::Stateful), Wanted::Auto)?);
     }
     Ok(trial)
+}
+
+/// The same transports, as the driver calls them.
+fn transports(known: &[reference_server::Transport]) -> impl Iterator<Item = Transport> {
+    known.iter().map(|transport| match transport {
+        reference_server::Transport::Stdio => Transport::Stdio,
+        reference_server::Transport::Http => Transport::Http,
+    })
 }
 
 /// Whether a case must notice the fault.
@@ -99,23 +163,27 @@ pub fn names(case: &Case, fault: Fault) -> bool {
     case.faults.iter().any(|name| name == fault.name())
 }
 
-/// The cases that name a fault, each with a revision that it is about.
-fn pairs(suite: &Suite, fault: Fault) -> impl Iterator<Item = (&Case, Revision)> {
+/// The cases that name a fault, each with a place where it is to notice it.
+fn pairs(suite: &Suite, fault: Fault) -> impl Iterator<Item = (&Case, Place)> {
     let naming = (0..suite.cases.len()).map(|index| suite.entry(index));
-    naming.filter(move |entry| names(entry.case, fault)).flat_map(|entry| {
-        let concerned =
-            Revision::ALL.into_iter().filter(move |revision| concerns(entry, *revision, Transport::Stdio));
-        concerned.map(move |revision| (entry.case, revision))
+    naming.filter(move |entry| names(entry.case, fault)).flat_map(move |entry| {
+        // What shows over one transport at every revision is looked at over the other at the newest of each era.
+        let places = transports(fault.transports()).enumerate().flat_map(|(at, transport)| {
+            let of_it = Revision::ALL.into_iter().map(move |revision| Place { transport, revision });
+            of_it.filter(move |place| at == 0 || NEWEST.contains(&place.revision))
+        });
+        let concerned = places.filter(move |place| concerns(entry, place.revision, place.transport));
+        concerned.map(move |place| (entry.case, place))
     })
 }
 
 /// Where a case that names the fault is still to notice it, although the fault shows there.
-fn unnoticed<'s>(suite: &'s Suite, fault: Fault, trial: &Trial) -> Vec<(&'s Case, Revision)> {
-    let is_noticed = |case: &Case, revision| {
-        trial.record.cases.iter().any(|row| row.name == case.name && row.revision == revision && found(row))
+fn unnoticed<'s>(suite: &'s Suite, fault: Fault, trial: &Trial) -> Vec<(&'s Case, Place)> {
+    let is_noticed = |case: &Case, place| {
+        trial.record.cases.iter().any(|row| row.name == case.name && Place::of(row) == place && found(row))
     };
     pairs(suite, fault)
-        .filter(|(case, revision)| !trial.barren.contains(revision) && !is_noticed(case, *revision))
+        .filter(|(case, place)| !trial.barren.contains(place) && !is_noticed(case, *place))
         .collect()
 }
 
@@ -125,19 +193,35 @@ fn unnoticed_anywhere<'s>(suite: &'s Suite, fault: Fault, trial: &Trial) -> Vec<
     pairs(suite, fault).map(|(case, _)| case).filter(|case| !is_noticed(case)).collect()
 }
 
-fn unnoticed_at(suite: &Suite, fault: Fault, trial: &Trial) -> BTreeSet<Revision> {
-    unnoticed(suite, fault, trial).into_iter().map(|(_, revision)| revision).collect()
+fn unnoticed_at(suite: &Suite, fault: Fault, trial: &Trial) -> BTreeSet<Place> {
+    unnoticed(suite, fault, trial).into_iter().map(|(_, place)| place).collect()
 }
 
-/// A lawful variant at every revision.
+/// A lawful variant at every revision, on every transport that it concerns.
 pub fn try_variant(suite: &Arc<Suite>, variant: Variant) -> std::io::Result<Trial> {
     let options = Options { variants: vec![variant], ..Options::default() };
-    judge(suite, options, Wanted::These(Revision::ALL.to_vec()))
+    try_everywhere(suite, &options, transports(variant.transports()))
 }
 
-/// The clean server at every revision.
+/// The clean server everywhere.
 pub fn try_clean(suite: &Arc<Suite>) -> std::io::Result<Trial> {
-    judge(suite, Options::default(), Wanted::These(Revision::ALL.to_vec()))
+    try_everywhere(suite, &Options::default(), Transport::ALL.into_iter())
+}
+
+fn try_everywhere(
+    suite: &Arc<Suite>,
+    options: &Options,
+    over: impl Iterator<Item = Transport>,
+) -> std::io::Result<Trial> {
+    let mut trial: Option<Trial> = None;
+    for transport in over {
+        let other = judge(suite, transport, options.clone(), Wanted::These(Revision::ALL.to_vec()))?;
+        match &mut trial {
+            Some(trial) => trial.join(other),
+            None => trial = Some(other),
+        }
+    }
+    trial.ok_or_else(|| std::io::Error::other("nothing to try"))
 }
 
 /// The cases that found something, in order, each once.
@@ -161,7 +245,8 @@ pub fn found(case: &CaseRecord) -> bool {
 pub fn clean_complaints(suite: &Suite, record: &Record) -> Vec<String> {
     let waits_for_a_fault = |row: &CaseRecord| {
         let case = suite.cases.iter().map(|(case, _)| case).find(|case| case.name == row.name);
-        case.is_some_and(|case| matches!(case.body, Body::Standing(_)) && !case.faults.is_empty())
+        let may_fail = |case: &Arc<Case>| !case.faults.is_empty() || case.unfalsified.is_some();
+        case.is_some_and(|case| matches!(case.body, Body::Standing(_)) && may_fail(case))
     };
     let sound = |row: &&CaseRecord| match row.outcome {
         Outcome::Pass | Outcome::Skip => true,
@@ -186,12 +271,12 @@ pub fn fault_complaints(suite: &Suite, fault: Fault, trial: &Trial) -> Vec<Strin
     if trial.fired == 0 {
         complaints.push("the fault never fired".to_owned());
     }
-    for (case, revision) in unnoticed(suite, fault, trial) {
+    for (case, place) in unnoticed(suite, fault, trial) {
         let rows = trial.record.cases.iter();
-        let rows = rows.filter(|row| row.name == case.name && row.revision == revision);
+        let rows = rows.filter(|row| row.name == case.name && Place::of(row) == place);
         let outcomes: Vec<String> =
             rows.map(|row| format!("{} ({})", row.outcome, row.reason.as_deref().unwrap_or(""))).collect();
-        complaints.push(format!("{} does not notice it at {revision}: {}", case.name, outcomes.join("; ")));
+        complaints.push(format!("{} does not notice it at {place}: {}", case.name, outcomes.join("; ")));
     }
     let nowhere = unnoticed_anywhere(suite, fault, trial);
     complaints.extend(nowhere.into_iter().map(|case| format!("{} notices it nowhere", case.name)));
@@ -231,20 +316,6 @@ pub fn table_line(fault: &str, cases: &[String]) -> String {
     format!("{fault}: {}", cases.join(" "))
 }
 
-/// The faults that are tried: those that can show on the transports that are played.
-pub fn faults() -> impl Iterator<Item = Fault> {
-    Fault::ALL
-        .iter()
-        .copied()
-        .filter(|fault| fault.transports().contains(&reference_server::Transport::Stdio))
-}
-
-/// The lawful variants that are tried.
-pub fn variants() -> impl Iterator<Item = Variant> {
-    let shows = |variant: &Variant| variant.transports().contains(&reference_server::Transport::Stdio);
-    Variant::ALL.iter().copied().filter(shows)
-}
-
 /// One thing that selfcheck tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
@@ -256,8 +327,8 @@ pub enum Subject {
 impl Subject {
     /// All of them: clean, then every variant, then every fault.
     pub fn all() -> Vec<Self> {
-        let variants = variants().map(Self::Variant);
-        let faults = faults().map(Self::Fault);
+        let variants = Variant::ALL.iter().copied().map(Self::Variant);
+        let faults = Fault::ALL.iter().copied().map(Self::Fault);
         std::iter::once(Self::Clean).chain(variants).chain(faults).collect()
     }
 

@@ -32,7 +32,7 @@ fn check(mode: &str) -> (i32, Value, String) {
             "1M",
         ])
         .args(["--deadline", "100s", "--jobs", "1", "-c", "list/params-may-be-left-out"])
-        .args(["-c", "http/requests-are-answered", "-c", "json-rpc/every-request-answered"])
+        .args(["-c", "http/*", "-c", "json-rpc/every-request-answered"])
         .args(["--url", "http://127.0.0.1:${port}/mcp", "--", "python3"])
         .arg(script)
         .args([mode, "${port}"])

@@ -70,11 +70,20 @@ pub struct Patience {
 /// Walks a transcript.
 ///
 /// `meet` is called for every observation, in order of arrival; exchanges and the session come last.
-pub fn walk(transcript: &Transcript, patience: Patience, mut meet: impl FnMut(&Observed<'_>)) {
+///
+/// Exchanges over HTTP are put together only where somebody `looks_at_http`.
+pub fn walk(
+    transcript: &Transcript,
+    patience: Patience,
+    looks_at_http: bool,
+    mut meet: impl FnMut(&Observed<'_>),
+) {
     let mut conversation = Conversation::new(transcript.head.revision.is_stateless());
     let mut exchanges = Exchanges::default();
     for entry in &transcript.entries {
-        exchanges.take(entry);
+        if looks_at_http {
+            exchanges.take(entry);
+        }
         match entry.channel {
             Channel::Stdin => conversation.take_sent(entry),
             Channel::Stdout => {

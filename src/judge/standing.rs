@@ -106,7 +106,11 @@ pub fn judge(
     let mut sightings = vec![Sighting::default(); rules.len()];
     let mut titles: HashSet<(usize, String)> = HashSet::new();
     let mut bindings = known.clone();
-    walk(transcript, patience, |observed| {
+    let looks_at_http = rules.iter().any(|rule| match &rule.case.body {
+        Body::Standing(standing) => matches!(standing.on, Subject::Http | Subject::Session),
+        Body::Scripted { .. } => false,
+    });
+    walk(transcript, patience, looks_at_http, |observed| {
         reach.meet(observed);
         let mut bound = false;
         for (index, rule) in rules.iter().enumerate() {

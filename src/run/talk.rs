@@ -17,7 +17,7 @@ use std::time::Duration;
 /// The standing cases that own silence and death during ordinary requests.
 const OWNS_SILENCE: &str = "json-rpc/every-request-answered";
 const OWNS_DEATH: &str = "stdio/keeps-running";
-const OWNS_REFUSAL: &str = "http/requests-are-answered";
+const OWNS_REFUSAL: &str = "http/*";
 
 pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
     let session = scene.session(step)?;

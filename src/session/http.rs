@@ -47,7 +47,7 @@ pub struct Exchanges {
 struct Known {
     /// The entry of our message, if it carries one.
     sent: Option<u64>,
-    /// It may be met by an answer, being a request, or nothing that can be read.
+    /// It is a request, and so is met by an answer.
     asks: bool,
     /// It is `initialize`.
     opens: bool,
@@ -246,7 +246,7 @@ impl State {
         self.mark_deliberate(deliberate);
         if let Some(body) = &body {
             let message = wire::read(body, &Limits::default()).message;
-            known.asks = matches!(message, Some(Message::Request { .. }) | None);
+            known.asks = matches!(message, Some(Message::Request { .. }));
             known.opens = matches!(&message, Some(Message::Request { method, .. }) if method == "initialize");
             self.kept += body.len();
             known.sent = Some(self.record_of(number, Channel::Stdin, body.clone(), Ending::None));

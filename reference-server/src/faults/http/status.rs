@@ -130,6 +130,16 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         })],
     ),
     http_row(
+        "list-fails-bare",
+        "A list makes the server fail with status 500 and no body",
+        &[Depart(|_, arrival, departure| {
+            if said(arrival, "/method").as_deref() == Some("resources/list") {
+                departure.status = StatusCode::INTERNAL_SERVER_ERROR;
+                departure.content = Content::Bytes(Vec::new());
+            }
+        })],
+    ),
+    http_row(
         "unknown-method-as-ok",
         "Without a session, an unknown method is refused with status 200",
         &[Depart(|_, arrival, departure| {
