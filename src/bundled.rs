@@ -26,9 +26,13 @@ pub fn launcher(options: Options, firings: Firings) -> Arc<dyn Launcher> {
     }))
 }
 
-/// The reference server over HTTP: one for all conversations, and another once a fault has ended it.
-pub fn http_launcher(options: Options, firings: Firings) -> Arc<dyn Launcher> {
-    Arc::new(MemoryHttpLauncher::new("/mcp", move || {
+/// Where it speaks Streamable HTTP, and where the transport of 2024-11-05.
+pub const ENDPOINT: &str = "/mcp";
+pub const OLD_ENDPOINT: &str = "/sse";
+
+/// Starts the reference server over HTTP as often as asked, each time with these options.
+pub fn http_launcher(options: Options, firings: Firings, endpoint: &str) -> Arc<dyn Launcher> {
+    Arc::new(MemoryHttpLauncher::new(endpoint, move || {
         let site = Site::new(options.clone(), firings.clone());
         let ended = {
             let site = site.clone();

@@ -74,11 +74,22 @@ pub fn judge(
     options: Options,
     wanted: Wanted,
 ) -> std::io::Result<Trial> {
+    judge_at(suite, transport, bundled::ENDPOINT, options, wanted)
+}
+
+/// As [`judge`]; over HTTP, at this endpoint.
+fn judge_at(
+    suite: &Arc<Suite>,
+    transport: Transport,
+    endpoint: &str,
+    options: Options,
+    wanted: Wanted,
+) -> std::io::Result<Trial> {
     let firings = Firings::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
     let launcher = match transport {
         Transport::Stdio => bundled::launcher(options, firings.clone()),
-        Transport::Http => bundled::http_launcher(options, firings.clone()),
+        Transport::Http => bundled::http_launcher(options, firings.clone(), endpoint),
     };
     let sources = Arc::new(Sources::new(launcher, Profile::default(), Bounds::default()));
     let (_keep, cut) = Cut::new();
@@ -117,6 +128,9 @@ fn try_over(
     with_all: bool,
 ) -> std::io::Result<Trial> {
     let options = Options { fault: Some(fault), ..Options::default() };
+    if pairs(suite, fault).all(|(case, _)| is_old(case)) {
+        return try_old(suite, options);
+    }
     let first = if with_all { suite } else { naming };
     let mut trial = judge(first, transport, options.clone(), Wanted::These(NEWEST.to_vec()))?;
     let of_one_era = |era: Era| {
@@ -148,6 +162,16 @@ fn try_over(
         trial.join(judge(suite, transport, of_one_era(Era::Stateful), Wanted::Auto)?);
     }
     Ok(trial)
+}
+
+/// Whether a case is about the transport of 2024-11-05.
+fn is_old(case: &Case) -> bool {
+    case.name.starts_with("http-sse/")
+}
+
+fn try_old(suite: &Arc<Suite>, options: Options) -> std::io::Result<Trial> {
+    let wanted = Wanted::These(vec![Revision::R2024_11_05]);
+    judge_at(suite, Transport::Http, bundled::OLD_ENDPOINT, options, wanted)
 }
 
 /// The same transports, as the driver calls them.
@@ -205,7 +229,9 @@ pub fn try_variant(suite: &Arc<Suite>, variant: Variant) -> std::io::Result<Tria
 
 /// The clean server everywhere.
 pub fn try_clean(suite: &Arc<Suite>) -> std::io::Result<Trial> {
-    try_everywhere(suite, &Options::default(), Transport::ALL.into_iter())
+    let mut trial = try_everywhere(suite, &Options::default(), Transport::ALL.into_iter())?;
+    trial.join(try_old(suite, Options::default())?);
+    Ok(trial)
 }
 
 fn try_everywhere(

@@ -116,7 +116,7 @@ impl Target {
                 again.push("--transport http".to_owned());
             }
             let launcher = if over_http {
-                bundled::http_launcher(options, firings)
+                bundled::http_launcher(options, firings, bundled::ENDPOINT)
             } else {
                 bundled::launcher(options, firings)
             };

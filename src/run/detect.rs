@@ -8,7 +8,7 @@ use super::survey;
 use crate::check::phrase::{SHOWN, clipped};
 use crate::peer::LaunchError;
 use crate::revision::{Era, Revision};
-use crate::session::{Reply, Session};
+use crate::session::{Refusal, Reply, Session};
 use crate::time_limits;
 use crate::transcript::Channel;
 use crate::wire::{Json, Object, json};
@@ -99,11 +99,13 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
         Err(error) => return Opening::NotStarted(error),
     };
     let params = session.dialect.initialize_params();
-    let sent = session.request(session.fresh_id(), "initialize", Some(params), false).await;
-    let reply = match sent {
-        Ok(ticket) => session.answer(&ticket, sources.bounds.start).await,
-        Err(gone) => Reply::Gone(gone),
-    };
+    let mut reply = ask(&session, sources, params.clone()).await;
+    // As the specification has clients find out about servers of the oldest transport.
+    if let Reply::Refused(Refusal { status: Some(400 | 404 | 405), .. }) = &reply
+        && session.fall_back().await
+    {
+        reply = ask(&session, sources, params).await;
+    }
     let result = match reply {
         Reply::Result { result, .. } => result,
         Reply::Error { error, .. } => {
@@ -116,7 +118,13 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
         }
         Reply::Refused(refusal) => {
             let reason = format!("`initialize` was answered by {refusal}");
-            return Opening::NoReply { reason, session };
+            // Of the oldest transport a stream has come already.
+            let is_old = session.state().http.as_ref().is_some_and(|http| http.old);
+            return if is_old {
+                Opening::Wrong { reason, session }
+            } else {
+                Opening::NoReply { reason, session }
+            };
         }
         Reply::Gone(gone) => {
             return no_reply_or_wrong(session, format!("{gone} while `initialize` was pending"));
@@ -147,6 +155,13 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     let capabilities = result.get("capabilities").cloned().unwrap_or(Json::Null);
     let knowledge = Knowledge::new(agreed, capabilities, result.get("serverInfo").cloned());
     Opening::Spoken(Opened { session, knowledge })
+}
+
+async fn ask(session: &Session, sources: &Sources, params: Json) -> Reply {
+    match session.request(session.fresh_id(), "initialize", Some(params), false).await {
+        Ok(ticket) => session.answer(&ticket, sources.bounds.start).await,
+        Err(gone) => Reply::Gone(gone),
+    }
 }
 
 /// The session goes on in the revision that was agreed.

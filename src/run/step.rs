@@ -405,6 +405,10 @@ async fn hear(scene: &mut Scene<'_>, step: &Step, hear: &Hear) -> Played {
             return Err(talk::lost_place(scene, &step.place, &session, Some(gone)));
         }
         stimulus::prove_change(scene).await?;
+        if session.state().lacks_stream() && !session.dialect.is_stateless() {
+            let reason = "the server offers no stream on which it could tell: GET is refused".to_owned();
+            return Err(Stop::Unproven(Missing::because(reason)));
+        }
         return Err(scene.fault(
             &step.place,
             filter.name(),

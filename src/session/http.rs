@@ -14,6 +14,7 @@ use crate::wire::events::EventReader;
 use crate::wire::{self, Limits, Message};
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::time::Duration;
 
 pub(super) const SESSION: &str = "mcp-session-id";
 pub(super) const VERSION: &str = "mcp-protocol-version";
@@ -22,6 +23,11 @@ pub(super) const VERSION: &str = "mcp-protocol-version";
 const OTHER_KEPT: usize = 64 * 1024;
 /// Bytes that are kept of an event stream as it came. Its messages are kept besides.
 pub(crate) const EVENTS_KEPT: usize = 8 << 20;
+/// A stream is taken up again after this time where it does not say when, and never later than the other.
+const RETRY: Duration = Duration::from_millis(500);
+const LONGEST_RETRY: Duration = Duration::from_secs(5);
+/// How often streams are taken up again in one conversation: a server that always breaks off comes to an end.
+const RESUMPTIONS: usize = 100;
 /// Bytes of a body that are shown in words.
 const SHOWN: usize = 200;
 
@@ -39,6 +45,8 @@ pub struct Exchanges {
     pub old: bool,
     /// The number of the newest exchange.
     newest: u64,
+    /// How often a stream was taken up again.
+    resumptions: usize,
     known: HashMap<u64, Known>,
 }
 
@@ -59,6 +67,13 @@ struct Known {
     raw: usize,
     /// Messages that came in it.
     messages: usize,
+    /// It is to bring an answer: a request, or the stream that goes on where that of a request broke off.
+    awaits: bool,
+    answered: bool,
+    /// The newest event id of its stream.
+    last_event: Option<String>,
+    /// How long to wait before the stream is taken up again.
+    retry: Option<u64>,
     /// The entry that ended it, and how.
     closed: Option<(u64, Closing)>,
     /// The beginning of a body that is neither JSON nor events.
@@ -97,7 +112,16 @@ impl std::fmt::Display for Refusal {
 
 impl Exchanges {
     pub(super) fn new(Endpoint { authority, target }: Endpoint) -> Self {
-        Self { authority, target, session: None, version: None, old: false, newest: 0, known: HashMap::new() }
+        Self {
+            authority,
+            target,
+            session: None,
+            version: None,
+            old: false,
+            newest: 0,
+            resumptions: 0,
+            known: HashMap::new(),
+        }
     }
 
     /// The status of the response that an exchange has met with.
@@ -126,6 +150,11 @@ impl Exchanges {
         later.into_iter().find_map(|known| known.refusal(self.old))
     }
 
+    /// Whether no GET has opened a stream.
+    pub(super) fn lacks_stream(&self) -> bool {
+        !self.known.values().any(|known| known.sent.is_none() && known.status == Some(200))
+    }
+
     /// Whether an exchange has ended.
     fn is_over(&self, exchange: u64) -> bool {
         self.known.get(&exchange).is_none_or(|known| known.closed.is_some())
@@ -136,7 +165,7 @@ impl Known {
     fn refusal(&self, old: bool) -> Option<Refusal> {
         let (sequence, closing) = self.closed.as_ref()?;
         let accepted = self.status.is_some_and(|status| (200..300).contains(&status));
-        if self.messages > 0 || (old && accepted) {
+        if self.messages > 0 || self.last_event.is_some() || (old && accepted) {
             return None;
         }
         let text = || {
@@ -247,6 +276,7 @@ impl State {
         if let Some(body) = &body {
             let message = wire::read(body, &Limits::default()).message;
             known.asks = matches!(message, Some(Message::Request { .. }));
+            known.awaits = known.asks;
             known.opens = matches!(&message, Some(Message::Request { method, .. }) if method == "initialize");
             self.kept += body.len();
             known.sent = Some(self.record_of(number, Channel::Stdin, body.clone(), Ending::None));
@@ -350,6 +380,10 @@ impl State {
     ) -> Vec<(Vec<u8>, Ending)> {
         let mut messages = Vec::new();
         for event in events {
+            if let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange)) {
+                known.last_event = event.id.clone().or_else(|| known.last_event.take());
+                known.retry = event.retry.or(known.retry);
+            }
             let is_endpoint = event.name.as_deref() == Some("endpoint");
             if let (true, Some(data)) = (is_endpoint, &event.data) {
                 self.point_to(exchange, &String::from_utf8_lossy(data));
@@ -368,6 +402,36 @@ impl State {
             }
         }
         messages
+    }
+
+    /// A stream that ended before the answer that it was to bring, and that can be taken up again: after how long, and
+    /// behind which event.
+    pub(super) fn broken_off(&self, exchange: u64) -> Option<(Duration, String)> {
+        let http = self.http.as_ref()?;
+        let known = http.known.get(&exchange)?;
+        let is_over = matches!(&known.closed, Some((_, Closing::Complete | Closing::Broken(_))));
+        if !known.awaits || known.answered || !is_over || http.resumptions >= RESUMPTIONS {
+            return None;
+        }
+        let retry = known.retry.map_or(RETRY, Duration::from_millis).min(LONGEST_RETRY);
+        Some((retry, known.last_event.clone()?))
+    }
+
+    /// Begins to take up a stream behind an event.
+    pub(super) fn begin_resumption(&mut self, event: String) -> Option<Exchange> {
+        if self.gone().is_some() {
+            return None;
+        }
+        let http = self.http.as_mut()?;
+        http.resumptions += 1;
+        let mut headers = vec![("accept".to_owned(), b"text/event-stream".to_vec())];
+        headers.extend(standing_headers(http));
+        headers.push(("last-event-id".to_owned(), event.into_bytes()));
+        let exchange = self.begin_exchange("GET", headers, None, false)?;
+        if let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange.number)) {
+            known.awaits = true;
+        }
+        Some(exchange)
     }
 
     /// The old transport says where messages go. What leads to another host is not followed.
@@ -454,9 +518,10 @@ impl State {
         open.into_iter().for_each(|number| self.record_closing(number, closing.clone()));
     }
 
-    pub(super) fn count_message(&mut self, exchange: u64) {
+    pub(super) fn count_message(&mut self, exchange: u64, is_response: bool) {
         if let Some(known) = self.http.as_mut().and_then(|http| http.known.get_mut(&exchange)) {
             known.messages += 1;
+            known.answered |= is_response;
         }
     }
 }
@@ -489,6 +554,25 @@ impl Session {
             self.wait(self.bounds.request, |state| state.http.as_ref()?.is_over(number).then_some(())).await;
         }
         Ok(sequence)
+    }
+
+    /// Tries the transport of 2024-11-05: a stream that says where messages go. Whether there is one.
+    pub async fn fall_back(&self) -> bool {
+        let Some(exchange) = self.state().begin_stream() else { return false };
+        let number = exchange.number;
+        if self.hand_over(Outgoing::Exchange(exchange)).await.is_err() {
+            return false;
+        }
+        let told = |state: &State| {
+            let http = state.http.as_ref()?;
+            (http.old || http.is_over(number) || state.gone().is_some()).then_some(())
+        };
+        self.wait(self.bounds.request, told).await;
+        let is_old = self.state().http.as_ref().is_some_and(|http| http.old);
+        if !is_old {
+            let _ = self.abandon_exchange(number).await;
+        }
+        is_old
     }
 
     /// The opening has agreed on a revision.

@@ -9,6 +9,7 @@ use crate::transcript::{Channel, Ending, Exit};
 use crate::wire::{self, Json, Limits, Message, Reading, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Replies to server requests that may wait to be written; a server that floods us with requests gets no more.
@@ -115,6 +116,11 @@ impl Pump {
                 let messages = state.close_exchange(exchange, &closing, self.limits.length);
                 self.take_messages(&mut state, exchange, messages);
                 state.record_closing(exchange, closing);
+                if let Some((retry, event)) =
+                    state.broken_off(exchange).filter(|_| !self.dialect.is_stateless())
+                {
+                    self.come_back(retry, event);
+                }
             }
             Incoming::InputBroken(reason) => state.input_broken = Some(reason),
             Incoming::Exited(exit) => {
@@ -160,9 +166,25 @@ impl Pump {
     fn take_messages(&mut self, state: &mut State, exchange: u64, messages: Vec<(Vec<u8>, Ending)>) {
         for (bytes, ending) in messages {
             let sequence = state.record_of(exchange, Channel::Stdout, bytes, ending);
-            state.count_message(exchange);
             self.take_frame(state, sequence, ending);
+            let came = state.inbox.iter().rev().take_while(|arrival| arrival.sequence == sequence);
+            let messages = came.filter_map(|arrival| arrival.reading.message.as_ref());
+            let is_response = messages.into_iter().any(Message::is_response);
+            state.count_message(exchange, is_response);
         }
+    }
+
+    /// Takes up a stream that broke off, after a while, as clients do.
+    fn come_back(&self, retry: Duration, event: String) {
+        let (shared, input) = (self.shared.clone(), self.input.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(retry).await;
+            let order = shared.lock().begin_resumption(event);
+            if let Some(exchange) = order {
+                // Refused only by a peer that has gone.
+                let _ = input.send(Outgoing::Exchange(exchange)).await;
+            }
+        });
     }
 
     /// What the newest entry, a frame, says.

@@ -165,6 +165,11 @@ impl State {
         exchange.and_then(|exchange| http.status(exchange)).is_some_and(|status| status >= 400)
     }
 
+    /// Over HTTP: whether there is no stream for what belongs to no request.
+    pub fn lacks_stream(&self) -> bool {
+        self.http.as_ref().is_some_and(Exchanges::lacks_stream)
+    }
+
     /// The frame of an entry, for a finding.
     pub fn excerpt(&self, sequence: u64) -> Option<Excerpt> {
         self.transcript.excerpt(sequence)

@@ -20,47 +20,11 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         &[Arrive(|_, arrival| answer_if(arrival.path == "/messages", StatusCode::METHOD_NOT_ALLOWED))],
     ),
     http_row(
-        "old-endpoint-unannounced",
-        "The stream of the old transport does not say where to post",
-        &[Event(|_, passage, event| if announces(passage, &event) { Vec::new() } else { vec![event] })],
-    ),
-    http_row(
         "old-endpoint-not-first",
         "The stream of the old transport says something else first",
         &[Event(|_, passage, event| {
             let greeting = Sent { name: Some("welcome"), data: Some(b"hello".to_vec()), ..Sent::default() };
             if announces(passage, &event) { vec![greeting, event] } else { vec![event] }
-        })],
-    ),
-    http_row(
-        "old-endpoint-unnamed",
-        "The event that says where to post has no name",
-        &[Event(|_, passage, mut event| {
-            if announces(passage, &event) {
-                event.name = None;
-            }
-            vec![event]
-        })],
-    ),
-    http_row(
-        "old-endpoint-in-json",
-        "Where to post is said in JSON",
-        &[Event(|_, passage, mut event| {
-            if announces(passage, &event) {
-                let uri = String::from_utf8_lossy(event.data.as_deref().unwrap_or_default()).into_owned();
-                event.data = Some(json!({ "uri": uri }).to_string().into_bytes());
-            }
-            vec![event]
-        })],
-    ),
-    http_row(
-        "old-endpoint-no-uri",
-        "Where to post is no URI",
-        &[Event(|_, passage, mut event| {
-            if announces(passage, &event) {
-                event.data = Some(b"http://[not a host".to_vec());
-            }
-            vec![event]
         })],
     ),
     http_row(
@@ -81,16 +45,6 @@ pub(in crate::faults) const TABLE: &[Row] = &[
                 }
             }),
         ],
-    ),
-    http_row(
-        "old-message-misnamed",
-        "In the old transport, messages are events of another name",
-        &[Event(|_, passage, mut event| {
-            if carries(passage) {
-                event.name = Some("rpc");
-            }
-            vec![event]
-        })],
     ),
     http_row(
         "old-message-no-json",
