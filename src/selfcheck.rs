@@ -171,7 +171,8 @@ fn is_old(case: &Case) -> bool {
 
 fn try_old(suite: &Arc<Suite>, options: Options) -> std::io::Result<Trial> {
     let wanted = Wanted::These(vec![Revision::R2024_11_05]);
-    judge_at(suite, Transport::Http, bundled::OLD_ENDPOINT, options, wanted)
+    let suite = Arc::new(suite.narrowed(is_old));
+    judge_at(&suite, Transport::Http, bundled::OLD_ENDPOINT, options, wanted)
 }
 
 /// The same transports, as the driver calls them.

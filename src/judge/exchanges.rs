@@ -125,7 +125,9 @@ impl<'a> Exchanges<'a> {
 
     fn view(&self, said: &[Said], at: usize) -> Json {
         let mut view = self.0[at].view(&said[at]);
-        view.push("old", self.0.iter().zip(said).any(|(exchange, said)| exchange.is_old(said)));
+        // What was tried before is no part of it.
+        let mut begun = self.0.iter().zip(said).take(at + 1);
+        view.push("old", begun.any(|(exchange, said)| exchange.is_old(said)));
         view.push("strays", strays(said, at));
         view.push("shared", shared(said, at));
         Json::Object(view)

@@ -104,6 +104,7 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     if let Reply::Refused(Refusal { status: Some(400 | 404 | 405), .. }) = &reply
         && session.fall_back().await
     {
+        sources.remember_old();
         reply = ask(&session, sources, params).await;
     }
     let result = match reply {

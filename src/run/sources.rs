@@ -7,12 +7,12 @@ use crate::dialect::Dialect;
 use crate::peer::{Launcher, Peer};
 use crate::profile::{self, Profile};
 use crate::record::Transport;
-use crate::revision::Revision;
+use crate::revision::{Era, Revision};
 use crate::session::{Bounds, Session, State};
 use crate::transcript::{Head, Transcript};
 use crate::wire::{Json, json};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -33,6 +33,8 @@ pub struct Sources {
     /// Whether a well-known server gets the profile that is built in for it.
     pub recognises: bool,
     conversations: AtomicU32,
+    /// The server turned out to speak the HTTP transport of 2024-11-05 only.
+    old: AtomicBool,
     /// When the run began, in seconds since the epoch.
     run: u64,
     words: AtomicU32,
@@ -74,6 +76,7 @@ impl Sources {
             sink: None,
             recognises: true,
             conversations: AtomicU32::new(0),
+            old: AtomicBool::new(false),
             words: AtomicU32::new(0),
             run: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         }
@@ -86,7 +89,7 @@ impl Sources {
         purpose: &str,
     ) -> Result<Session, crate::peer::LaunchError> {
         let peer = self.launcher.launch().await?;
-        Ok(self.begin_with(peer, revision, purpose))
+        Ok(self.begin_with(peer, revision, purpose).await)
     }
 
     /// Begins a further conversation with the server of another one, where it takes several clients; otherwise with a
@@ -98,19 +101,23 @@ impl Sources {
         purpose: &str,
     ) -> Result<Session, crate::peer::LaunchError> {
         match other.and_then(|other| other.server.clone()) {
-            Some(server) => Ok(self.begin_with(server.client(), revision, purpose)),
+            Some(server) => Ok(self.begin_with(server.client(), revision, purpose).await),
             None => self.begin(revision, purpose).await,
         }
     }
 
-    fn begin_with(&self, peer: Peer, revision: Revision, purpose: &str) -> Session {
+    async fn begin_with(&self, peer: Peer, revision: Revision, purpose: &str) -> Session {
         let head = Head {
             conversation: self.conversations.fetch_add(1, Ordering::Relaxed) + 1,
             transport: self.launcher.transport(),
             revision,
             purpose: purpose.to_owned(),
         };
-        Session::begin(peer, head, Dialect::new(revision), self.bounds)
+        let session = Session::begin(peer, head, Dialect::new(revision), self.bounds);
+        if revision.era() == Era::Stateful && self.old.load(Ordering::Relaxed) {
+            session.fall_back().await;
+        }
+        session
     }
 
     /// A word that is new each time, also to a server that remembers what earlier runs did.
@@ -121,6 +128,11 @@ impl Sources {
     /// The user's profile, completed by the one that is built in for the server once its name is known.
     pub fn profile(&self) -> &Profile {
         self.learned.get().or(self.profile.get()).unwrap_or(&self.user)
+    }
+
+    /// The server speaks the HTTP transport of 2024-11-05: later conversations begin with that.
+    pub fn remember_old(&self) {
+        self.old.store(true, Ordering::Relaxed);
     }
 
     /// The server turned out to change by itself.

@@ -1,7 +1,6 @@
 //! Faults of the transport of 2024-11-05: a stream, and a place to post to.
 
 use axum::http::StatusCode;
-use serde_json::json;
 
 use super::answer_if;
 use super::streams::message;
