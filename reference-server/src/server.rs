@@ -392,7 +392,8 @@ impl Server {
     fn send(&mut self, message: Value, origin: Option<u64>, now: Instant) {
         self.log.extend(self.edge.log(&message).into_bytes());
         let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
-        let code = message.pointer("/error/code").and_then(Value::as_i64);
+        // Also where it is written as a fraction.
+        let code = message.pointer("/error/code").and_then(Value::as_f64).map(|code| code as i64);
         let owed = |open: &Open| Some(open.origin) == origin && *open.exchange.id() != message["id"];
         let last = method.is_none() && !self.open.values().any(owed);
         let (line, delay, lingers) = self.edge.outgoing(message);

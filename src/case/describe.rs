@@ -294,7 +294,10 @@ fn opens(open: &Open) -> String {
     let last = if open.initialized { "" } else { ", without `notifications/initialized`" };
     match &open.as_name {
         None if !open.handshake => "a server is started, and nothing is said to it".to_owned(),
-        Some(name) => format!("a further session is opened, as `{name}`{params}{id}{last}"),
+        Some(name) => {
+            let whose = if open.beside { " with the same server, where it takes several" } else { "" };
+            format!("a further session is opened{whose}, as `{name}`{params}{id}{last}")
+        }
         None => format!("the opening{params}{id}{last}"),
     }
 }

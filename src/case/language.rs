@@ -306,6 +306,7 @@ pub const OPEN: &[Key] = &[
     may("params", Template, "The params of `initialize`, whole"),
     may("id", Template, "In place of a fresh id"),
     may("initialized", Flag, "`false` leaves out `notifications/initialized`"),
+    may("beside", Flag, "`true` for a further client of the same server, where it takes several"),
     may("handshake", Flag, "`false` only starts the server, and says nothing to it"),
     may("answers", Answers, "In place of demanding a result"),
     may("checks", Checks, "On the result"),

@@ -1,7 +1,7 @@
 //! How does the verb `http` work? An exchange as the case wants it, and what the transcript shows of it.
 
 use super::scene::{Played, Scene, Stop};
-use super::talk;
+use super::{frames, talk};
 use crate::case::model::{Http, HttpAct, HttpBody, Step, Template};
 use crate::judge::exchanges::Exchanges;
 use crate::session::{Gone, Session, http::Wanted, request_message};
@@ -58,7 +58,7 @@ async fn begin(scene: &mut Scene<'_>, step: &Step, session: &Arc<Session>, http:
             Some(request_message(&session.fresh_id(), method, params).to_string().into_bytes())
         }
         HttpBody::Text(template) => {
-            talk::name_frame_parts(scene, session);
+            frames::name_frame_parts(scene, session);
             Some(scene.resolve_string(template)?.into_bytes())
         }
     };

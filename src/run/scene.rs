@@ -176,7 +176,7 @@ impl<'a> Scene<'a> {
             return Err(Stop::Broken("a standing case has no steps to play".to_owned()));
         };
         if self.own.is_none() {
-            let session = self.launch().await?;
+            let session = self.launch(false).await?;
             self.unopened = Some(session.clone());
             self.own = Some(session);
         }
@@ -244,9 +244,9 @@ impl<'a> Scene<'a> {
         Ending { outcome, missing, sighting: self.sighting, spoilt: self.spoilt, unprepared: false }
     }
 
-    /// Starts a further server for the case; nothing is sent.
-    pub async fn launch(&mut self) -> Played<Arc<Session>> {
-        let own = self.own.as_deref();
+    /// Starts a further server for the case, or begins as a further client `beside` its own; nothing is sent.
+    pub async fn launch(&mut self, beside: bool) -> Played<Arc<Session>> {
+        let own = self.own.as_deref().filter(|_| beside);
         let begun = self.sources.begin_beside(own, self.knowledge.revision, &self.case.name).await;
         let session = Arc::new(begun.map_err(|error| Stop::Broken(error.to_string()))?);
         session.attribute(Some(&self.case.name));

@@ -3,7 +3,9 @@
 use super::answers::{self, Came, Expected};
 use super::exchange;
 use super::expand;
+use super::frames;
 use super::missing::Missing;
+use super::paging;
 use super::scene::{Followed, Pending, Played, Scene, Stop, as_missing};
 use super::stimulus;
 use super::talk;
@@ -37,13 +39,13 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
     match &step.verb {
         Verb::Call(call) => talk::call(scene, step, call).await,
         Verb::Notify { method, params, bare } => talk::notify(scene, step, method, params, *bare).await,
-        Verb::Send(send) => talk::send(scene, step, send).await,
+        Verb::Send(send) => frames::send(scene, step, send).await,
         Verb::Hear(hear_what) => hear(scene, step, hear_what).await,
         Verb::Quiet(window) => quiet(scene, step, window).await,
         Verb::Pages { of, collect, as_name, pages_as, at_most, checks } => {
             let pages_as = pages_as.as_deref();
-            let paging = talk::Paging { method: of, collect, as_name, pages_as, at_most: *at_most, checks };
-            talk::pages(scene, step, paging).await
+            let paging = paging::Paging { method: of, collect, as_name, pages_as, at_most: *at_most, checks };
+            paging::pages(scene, step, paging).await
         }
         Verb::Each { within, as_name, sample, steps } => each(scene, within, as_name, *sample, steps).await,
         Verb::Keep(names) => keep(scene, names),
@@ -66,7 +68,7 @@ async fn act(scene: &mut Scene<'_>, step: &Step) -> Played {
             tokio::time::sleep(*time).await;
             Ok(())
         }
-        Verb::Pipeline(pipeline) => talk::pipeline(scene, step, pipeline).await,
+        Verb::Pipeline(pipeline) => frames::pipeline(scene, step, pipeline).await,
         Verb::Http(http) => exchange::exchange(scene, step, http).await,
         Verb::Expand { template, with, only, as_name } => {
             expand::expand(scene, step, template, with.as_deref(), only.as_ref(), as_name).await

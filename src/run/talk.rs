@@ -1,16 +1,13 @@
-//! How do the verbs that speak work? Calls, raw frames, pipelines, pages, pending requests, openings.
+//! How do the verbs that speak work? Calls, pending requests, openings, signs of life. Raw frames are in `frames`, lists
+//! of several pages in `paging`.
 
 use super::answers::{self, Came, Expected};
 use super::missing::Missing;
 use super::scene::{Pending, Played, Scene, Stop};
-use crate::case::model::{
-    Answers, Call, Check, Content, Expect, Open, Pipeline, PipelineFrame, PipelineHow, Send, Step, Template,
-};
-use crate::check::pattern::Pattern;
+use crate::case::model::{Call, Check, Expect, Open, Step, Template};
 use crate::record::Place;
-use crate::session::{Gone, Refusal, Reply, Session, Ticket, request_message};
-use crate::time_limits;
-use crate::wire::{Id, Json, Object, json};
+use crate::session::{Gone, Refusal, Reply, Session, Ticket};
+use crate::wire::{Json, Object};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,7 +75,7 @@ pub fn conclude(scene: &mut Scene<'_>, checks: &[Check], object: &Json) -> Playe
     scene.check(checks, object)
 }
 
-fn keep_reply(scene: &mut Scene<'_>, came: &Came, name: Option<&str>) {
+pub(super) fn keep_reply(scene: &mut Scene<'_>, came: &Came, name: Option<&str>) {
     let object = match came {
         Came::Result { result, .. } => Some(result.clone()),
         Came::Error { error, .. } => Some(error.clone()),
@@ -91,7 +88,7 @@ fn keep_reply(scene: &mut Scene<'_>, came: &Came, name: Option<&str>) {
     scene.last_reply = object;
 }
 
-fn lost_call(
+pub(super) fn lost_call(
     scene: &mut Scene<'_>,
     step: &Step,
     session: &Session,
@@ -122,7 +119,7 @@ fn refused(
 }
 
 /// The object of the reply that was expected: the result or the error.
-fn accept(
+pub(super) fn accept(
     scene: &mut Scene<'_>,
     step: &Step,
     session: &Arc<Session>,
@@ -176,285 +173,6 @@ pub async fn notify(
         }
         Err(gone) => Err(lost_call(scene, step, &session, method, Some(gone))),
     }
-}
-
-pub async fn send(scene: &mut Scene<'_>, step: &Step, send: &Send) -> Played {
-    let session = scene.session(step)?;
-    let (id, id2) = name_frame_parts(scene, &session);
-    let text = |template: &Template| scene.bindings.resolve_text(template).map_err(super::scene::unresolved);
-    let frame = match &send.content {
-        Content::Text(template) => text(template)?.into_bytes(),
-        Content::Hex(bytes) => bytes.clone(),
-        Content::Long { head, fill, times, tail } => {
-            format!("{}{}{}", text(head)?, fill.repeat(*times), text(tail)?).into_bytes()
-        }
-    };
-    scene.mark(&session);
-    scene.deliberate |= send.deliberate;
-    let since = session.state().newest();
-    let sequence = match write_frame(&session, &frame, send).await {
-        Ok(sequence) => sequence,
-        Err(gone) => return Err(lost_call(scene, step, &session, "a frame", Some(gone))),
-    };
-    scene.show(&session, vec![sequence]);
-    let Some(wanted) = &send.answers else { return Ok(()) };
-    let expected = Expected { ids: &[id, id2], since, may_be_silent: answers::may_be_silent(wanted) };
-    let came = answers::await_answer(scene, &session, &step.place, expected).await?;
-    keep_reply(scene, &came, None);
-    answers::judge(scene, &session, &step.place, sequence, wanted, &came)
-}
-
-/// Gives a raw frame its ids and what the revision demands of params.
-pub fn name_frame_parts(scene: &mut Scene<'_>, session: &Session) -> (Id, Id) {
-    let (id, id2) = (session.fresh_id(), session.fresh_id());
-    let meta = session.dialect.meta_members();
-    scene.bindings.set("id", Json::from(&id));
-    scene.bindings.set("id2", Json::from(&id2));
-    scene.bindings.set("meta", meta.as_str());
-    scene.bindings.set("meta,", if meta.is_empty() { String::new() } else { format!("{meta},") }.as_str());
-    (id, id2)
-}
-
-async fn write_frame(session: &Session, frame: &[u8], send: &Send) -> Result<u64, Gone> {
-    let mut line = frame.to_vec();
-    line.push(b'\n');
-    if send.chunks <= 1 {
-        return session.write(line, &[frame], send.deliberate).await;
-    }
-    let size = line.len().div_ceil(send.chunks).max(1);
-    let mut pieces = line.chunks(size);
-    let first = pieces.next().unwrap_or_default().to_vec();
-    let sequence = session.write(first, &[frame], send.deliberate).await?;
-    for piece in pieces {
-        tokio::time::sleep(send.pause).await;
-        session.write_piece(piece.to_vec()).await?;
-    }
-    Ok(sequence)
-}
-
-/// What a frame of a pipeline is owed.
-struct Owed<'a> {
-    id: Id,
-    method: &'a str,
-    answers: &'a Answers,
-    name: Option<&'a str>,
-}
-
-pub async fn pipeline(scene: &mut Scene<'_>, step: &Step, pipeline: &Pipeline) -> Played {
-    let session = scene.session(step)?;
-    let mut owed = Vec::new();
-    let mut frames = Vec::new();
-    for frame in &pipeline.frames {
-        let message = match frame {
-            PipelineFrame::Call { method, params, answers, as_name } => {
-                let id = session.fresh_id();
-                let params = session.dialect.params(scene.resolve_params(params)?);
-                let message = request_message(&id, method, params);
-                owed.push(Owed { id, method, answers, name: as_name.as_deref() });
-                message
-            }
-            PipelineFrame::Notify { method, params } => {
-                let mut message = json!({ "jsonrpc": "2.0", "method": method.as_str() });
-                if let (Some(params), Some(object)) = (scene.resolve_params(params)?, message.as_object_mut())
-                {
-                    object.push("params", params);
-                }
-                message
-            }
-        };
-        frames.push(message);
-    }
-    scene.mark(&session);
-    scene.deliberate = true;
-    let since = session.state().newest();
-    let is_batch = pipeline.how == PipelineHow::Batch;
-    if is_batch {
-        frames = vec![Json::Array(frames)];
-    }
-    let texts: Vec<Vec<u8>> = frames.iter().map(|frame| frame.to_string().into_bytes()).collect();
-    // Few servers know the batches of one revision; what others do about an array is judged by this case alone.
-    let deliberate = is_batch;
-    let written = write_all(&session, &texts, pipeline.how == PipelineHow::OneWrite, deliberate).await;
-    let sent = written.map_err(|gone| lost_call(scene, step, &session, "a pipeline", Some(gone)))?;
-    if owed.is_empty() {
-        return expect_nothing(scene, step, &session, since, sent).await;
-    }
-    for owed in owed {
-        let expected = Expected { ids: std::slice::from_ref(&owed.id), since, may_be_silent: false };
-        let came = answers::await_answer(scene, &session, &step.place, expected).await?;
-        keep_reply(scene, &came, owed.name);
-        answers::judge(scene, &session, &step.place, sent, owed.answers, &came)
-            .map_err(|stop| name_request(stop, owed.method))?;
-    }
-    if is_batch { expect_no_more(scene, step, &session, since, sent, &pipeline.frames).await } else { Ok(()) }
-}
-
-fn name_request(stop: Stop, method: &str) -> Stop {
-    match stop {
-        Stop::Breach(mut finding) => {
-            finding.notes.push(format!("the request in question is `{method}`"));
-            Stop::Breach(finding)
-        }
-        other => other,
-    }
-}
-
-async fn write_all(
-    session: &Session,
-    frames: &[Vec<u8>],
-    at_once: bool,
-    deliberate: bool,
-) -> Result<u64, Gone> {
-    let line = |frame: &[u8]| [frame, b"\n"].concat();
-    if at_once {
-        let bytes = frames.iter().flat_map(|frame| line(frame)).collect();
-        let recorded: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
-        return session.write(bytes, &recorded, deliberate).await;
-    }
-    let mut sequence = 0;
-    for frame in frames {
-        sequence = session.write(line(frame), &[frame], deliberate).await?;
-    }
-    Ok(sequence)
-}
-
-/// After a batch of notifications: no answer, not even an empty one.
-async fn expect_nothing(
-    scene: &mut Scene<'_>,
-    step: &Step,
-    session: &Arc<Session>,
-    since: u64,
-    sent: u64,
-) -> Played {
-    let expected = Expected { ids: &[], since, may_be_silent: true };
-    let came = answers::await_answer(scene, session, &step.place, expected).await?;
-    let silence = Answers { pass: vec![crate::case::model::Answer::Silent], ..Answers::default() };
-    answers::judge(scene, session, &step.place, sent, &silence, &came)?;
-    no_stray_array(scene, step, session, since, sent, 0)
-}
-
-/// After a batch: as many answers as requests, and none besides.
-async fn expect_no_more(
-    scene: &mut Scene<'_>,
-    step: &Step,
-    session: &Arc<Session>,
-    since: u64,
-    sent: u64,
-    frames: &[PipelineFrame],
-) -> Played {
-    tokio::time::sleep(time_limits::SETTLE).await;
-    let calls = frames.iter().filter(|frame| matches!(frame, PipelineFrame::Call { .. })).count();
-    no_stray_array(scene, step, session, since, sent, calls)
-}
-
-/// Counts what came inside arrays since the batch, empty arrays included.
-fn no_stray_array(
-    scene: &mut Scene<'_>,
-    step: &Step,
-    session: &Arc<Session>,
-    since: u64,
-    sent: u64,
-    allowed: usize,
-) -> Played {
-    let (members, empty) = {
-        let state = session.state();
-        let members =
-            state.inbox.iter().filter(|arrival| arrival.sequence > since && arrival.in_batch).count();
-        let empty = state.transcript.entries.iter().find(|entry| {
-            entry.sequence > since
-                && entry.channel == crate::transcript::Channel::Stdout
-                && entry.bytes.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().eq(*b"[]")
-        });
-        (members, empty.map(|entry| entry.sequence))
-    };
-    if let Some(sequence) = empty {
-        scene.show(session, vec![sent, sequence]);
-        return Err(scene.fault(&step.place, "no answer to notifications", "an empty array"));
-    }
-    if members > allowed {
-        return Err(scene.fault(&step.place, format!("{allowed} answers to the batch"), members.to_string()));
-    }
-    Ok(())
-}
-
-/// The verb `pages`, taken apart.
-pub struct Paging<'a> {
-    pub method: &'a str,
-    pub collect: &'a Pattern,
-    pub as_name: &'a str,
-    pub pages_as: Option<&'a str>,
-    pub at_most: usize,
-    pub checks: &'a [Check],
-}
-
-pub async fn pages(scene: &mut Scene<'_>, step: &Step, paging: Paging<'_>) -> Played {
-    let session = scene.session(step)?;
-    scene.mark(&session);
-    let mut cursor: Option<Json> = None;
-    let mut seen: Vec<Json> = Vec::new();
-    let mut collected = Vec::new();
-    let mut results = Vec::new();
-    loop {
-        if results.len() >= paging.at_most {
-            return Err(Stop::Unproven(Missing::because(format!(
-                "`{}` has more than {} pages",
-                paging.method, paging.at_most
-            ))));
-        }
-        let page = page(scene, step, &session, paging.method, cursor.take()).await?;
-        scene.last_reply = Some(page.clone());
-        scene.check(paging.checks, &page)?;
-        collected.extend(paging.collect.select(&page).into_iter().map(|(_, value)| value.clone()));
-        let next = page.get("nextCursor").filter(|next| !next.is_null()).cloned();
-        if paging.pages_as.is_some() {
-            results.push(page);
-        } else {
-            results.push(Json::Null);
-        }
-        let Some(next) = next else { break };
-        if seen.iter().any(|known| known.same(&next)) {
-            return Err(scene.fault(
-                &step.place,
-                "each cursor to lead on",
-                format!("the cursor {next} again"),
-            ));
-        }
-        seen.push(next.clone());
-        cursor = Some(next);
-    }
-    if paging.checks.is_empty() {
-        scene.proven += 1;
-    }
-    scene.bindings.set(paging.as_name, Json::Array(collected));
-    if let Some(name) = paging.pages_as {
-        scene.bindings.set(name, Json::Array(results));
-    }
-    Ok(())
-}
-
-/// One page of a list.
-async fn page(
-    scene: &mut Scene<'_>,
-    step: &Step,
-    session: &Arc<Session>,
-    method: &str,
-    cursor: Option<Json>,
-) -> Played<Json> {
-    let params = cursor.map(|cursor| {
-        let mut params = Object::new();
-        params.push("cursor", cursor);
-        Json::Object(params)
-    });
-    if scene.knowledge.is_silent(method) {
-        return Err(lost_call(scene, step, session, method, None));
-    }
-    let sent = session.request(session.fresh_id(), method, session.dialect.params(params), false).await;
-    let ticket = sent.map_err(|gone| lost_call(scene, step, session, method, Some(gone)))?;
-    let reply = session.answer(&ticket, session.request_limit()).await;
-    if matches!(reply, Reply::Silence(_)) {
-        scene.knowledge.remember_silence(method);
-    }
-    accept(scene, step, session, &ticket, reply, Expect::Result)
 }
 
 pub async fn begin(
@@ -531,7 +249,7 @@ pub async fn open(scene: &mut Scene<'_>, step: &Step, open: &Open) -> Played {
         (None, Some(session)) => session,
         (name, unopened) => {
             scene.unopened = unopened;
-            let session = scene.launch().await?;
+            let session = scene.launch(open.beside).await?;
             match name {
                 Some(name) => scene.others.insert(name.clone(), session.clone()),
                 None => scene.own.replace(session.clone()).and_then(|old| {

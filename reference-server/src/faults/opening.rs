@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::asking::INPUT_REQUIRED;
-use crate::edge::{Hook::*, Memory, Row, row};
+use crate::edge::{Hook::*, Memory, Row, row, stdio_row};
 use crate::edit::*;
 use crate::revision::Revision;
 
@@ -115,7 +115,7 @@ pub(super) const TABLE: &[Row] = &[
         "A correct initialize is refused",
         &[In(|memory, message| refuse(memory, message, INITIALIZE, -32603))],
     ),
-    row(
+    stdio_row(
         "roots-before-initialized",
         "The server asks for roots before the client is ready",
         &[Reply(|_, x, reply| {

@@ -306,7 +306,7 @@ pub(super) const TABLE: &[Row] = &[
             if x.is(READ) && asked { vec![log("debug"), reply] } else { vec![reply] }
         })],
     ),
-    row(
+    stdio_row(
         "log-after-answer",
         "A log message for a request comes after its answer",
         &[Reply(|_, x, reply| {

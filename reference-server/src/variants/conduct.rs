@@ -231,7 +231,7 @@ pub(super) const TABLE: &[Row] = &[
         "Each update takes 3 s",
         &[Linger(|_, message| Duration::from_secs(if message["method"] == UPDATED { 3 } else { 0 }))],
     ),
-    row(
+    stdio_row(
         "log-instead-of-parse-error",
         "In a session text that is no JSON is met by a log message, which no capability announces",
         &[

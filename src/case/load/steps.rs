@@ -415,9 +415,10 @@ impl Reader<'_> {
         let id = self.opt(&fields, "id", Self::template);
         let initialized = self.opt(&fields, "initialized", Self::flag).unwrap_or(true);
         let handshake = self.opt(&fields, "handshake", Self::flag).unwrap_or(true);
+        let beside = self.opt(&fields, "beside", Self::flag).unwrap_or(false);
         let answers = self.opt(&fields, "answers", Self::answers);
         let checks = self.opt(&fields, "checks", Self::checks).unwrap_or_default();
-        Some(Verb::Open(Open { as_name, params, id, initialized, handshake, answers, checks }))
+        Some(Verb::Open(Open { as_name, params, id, initialized, handshake, beside, answers, checks }))
     }
 
     fn pick(&mut self, node: &Node) -> Option<Verb> {
