@@ -129,7 +129,7 @@ fn try_over(
 ) -> std::io::Result<Trial> {
     let options = Options { fault: Some(fault), ..Options::default() };
     if pairs(suite, fault).all(|(case, _)| is_old(case)) {
-        return try_old(suite, options);
+        return try_old(naming, options);
     }
     let first = if with_all { suite } else { naming };
     let mut trial = judge(first, transport, options.clone(), Wanted::These(NEWEST.to_vec()))?;
@@ -170,9 +170,8 @@ fn is_old(case: &Case) -> bool {
 }
 
 fn try_old(suite: &Arc<Suite>, options: Options) -> std::io::Result<Trial> {
-    let wanted = Wanted::These(vec![Revision::R2024_11_05]);
-    let suite = Arc::new(suite.narrowed(is_old));
-    judge_at(&suite, Transport::Http, bundled::OLD_ENDPOINT, options, wanted)
+    let wanted = Wanted::These(vec![Revision::R2024_11_05, Revision::NEWEST_STATEFUL]);
+    judge_at(suite, Transport::Http, bundled::OLD_ENDPOINT, options, wanted)
 }
 
 /// The same transports, as the driver calls them.
@@ -225,7 +224,11 @@ fn unnoticed_at(suite: &Suite, fault: Fault, trial: &Trial) -> BTreeSet<Place> {
 /// A lawful variant at every revision, on every transport that it concerns.
 pub fn try_variant(suite: &Arc<Suite>, variant: Variant) -> std::io::Result<Trial> {
     let options = Options { variants: vec![variant], ..Options::default() };
-    try_everywhere(suite, &options, transports(variant.transports()))
+    let mut trial = try_everywhere(suite, &options, transports(variant.transports()))?;
+    if variant.transports() == [reference_server::Transport::Http] {
+        trial.join(try_old(&Arc::new(suite.narrowed(is_old)), options)?);
+    }
+    Ok(trial)
 }
 
 /// The clean server everywhere.

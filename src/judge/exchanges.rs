@@ -30,7 +30,7 @@ pub struct Exchange<'a> {
     closed: Option<&'a Entry>,
     /// A stream for what belongs to no request was open when it began.
     listening: bool,
-    /// The client has cancelled the request in it.
+    /// The client has cancelled the request in it, or ended the session.
     cancelled: bool,
 }
 
@@ -55,6 +55,11 @@ impl<'a> Exchanges<'a> {
             }
         };
         if entry.channel == Channel::Request {
+            if entry.bytes.starts_with(b"DELETE ") && !entry.deliberate {
+                // With the session ends what is open in it.
+                let open = self.0.iter_mut().filter(|exchange| exchange.closed.is_none());
+                open.for_each(|exchange| exchange.cancelled = true);
+            }
             self.0[at].listening = self.0.iter().any(Exchange::is_open_listener);
         }
         if entry.channel == Channel::Stdin {
@@ -200,8 +205,12 @@ impl Exchange<'_> {
         let documents = self.got.iter().map(|entry| document(&read(entry))).collect();
         let messages: Vec<_> = self.messages().collect();
         let mut notices = HashMap::new();
-        let notifications =
-            messages.iter().filter(|(message, _)| matches!(message, Message::Notification { .. }));
+        // Others, logs for instance, may well come twice in the same words.
+        let is_change =
+            |method: &str| method == "notifications/resources/updated" || method.ends_with("/list_changed");
+        let notifications = messages.iter().filter(
+            |(message, _)| matches!(message, Message::Notification { method, .. } if is_change(method)),
+        );
         for (_, json) in notifications.take(SHOWN) {
             *notices.entry(json.to_string()).or_default() += 1;
         }

@@ -1,5 +1,6 @@
 //! Which of the lawful answers came? The names of the answer table, applied to what the server said.
 
+use super::missing::Missing;
 use super::scene::{Played, Scene, Stop, unresolved};
 use crate::case::model::{Answer, Answers};
 use crate::check::predicate::all_hold;
@@ -160,6 +161,18 @@ async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<C
     Ok(find(session, expected).or_else(|| session.state().refusal_since(expected.since).map(Came::Refused)))
 }
 
+/// Whether a status says nothing of the server's rules: it counts requests, or stands before the server.
+pub fn is_of_a_gateway(status: u16) -> bool {
+    matches!(status, 429 | 502 | 503 | 504)
+}
+
+/// Such a status came.
+pub fn gated(status: u16) -> Stop {
+    Stop::Unproven(Missing::because(format!(
+        "not reached: HTTP status {status}, of a limit or of what stands before the server"
+    )))
+}
+
 /// Judges what came by the lists: the first list that holds it decides.
 pub fn judge(
     scene: &mut Scene<'_>,
@@ -172,6 +185,12 @@ pub fn judge(
     let mut entries = vec![sent];
     entries.extend(came.sequence());
     scene.show(session, entries);
+    // Who may ask at all is another question than how a request is answered.
+    if let Came::Refused(Refusal { status: Some(status), .. }) = came
+        && (is_of_a_gateway(*status) || matches!(status, 401 | 403))
+    {
+        return Err(gated(*status));
+    }
     let lists = [
         (&answers.pass, None),
         (&answers.advice, Some(Outcome::Advice)),

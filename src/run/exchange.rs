@@ -1,5 +1,6 @@
 //! How does the verb `http` work? An exchange as the case wants it, and what the transcript shows of it.
 
+use super::answers;
 use super::scene::{Played, Scene, Stop};
 use super::{frames, talk};
 use crate::case::model::{Http, HttpAct, HttpBody, Step, Template};
@@ -46,6 +47,10 @@ pub async fn exchange(scene: &mut Scene<'_>, step: &Step, http: &Http) -> Played
     };
     if let Some(name) = http.as_name.as_ref().or(earlier) {
         scene.bindings.set(name, view.clone());
+    }
+    let status = view.get("status").and_then(Json::as_i64).and_then(|status| u16::try_from(status).ok());
+    if let Some(status) = status.filter(|status| answers::is_of_a_gateway(*status)) {
+        return Err(answers::gated(status));
     }
     talk::conclude(scene, &http.checks, &view)
 }
