@@ -272,7 +272,7 @@ fn post_old(state: &mut State, arrival: Arrival, now: Instant) -> Turn {
         return refuse(StatusCode::NOT_FOUND, "There is no such session");
     }
     if arrival.message().is_none() {
-        return refuse(StatusCode::BAD_REQUEST, "This is no JSON");
+        return refuse_by(code::PARSE, None, StatusCode::BAD_REQUEST, "This is no JSON");
     }
     let number = state.number();
     state.receive(&key, number, arrival.body, now);
@@ -294,7 +294,11 @@ fn refuse(status: StatusCode, why: &str) -> Turn {
 
 /// Refuses a request by its id, or whatever else it is without one.
 fn refuse_to(message: Option<&Value>, status: StatusCode, why: &str) -> Turn {
-    let mut error = json!({ "jsonrpc": "2.0", "error": { "code": code::INVALID_REQUEST, "message": why } });
+    refuse_by(code::INVALID_REQUEST, message, status, why)
+}
+
+fn refuse_by(code: i64, message: Option<&Value>, status: StatusCode, why: &str) -> Turn {
+    let mut error = json!({ "jsonrpc": "2.0", "error": { "code": code, "message": why } });
     if let Some(id) = message.filter(|message| is_request(message)).and_then(|message| message.get("id")) {
         error["id"] = id.clone();
     }
