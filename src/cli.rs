@@ -197,8 +197,8 @@ fn revisions(text: &str) -> Result<RevisionChoice, String> {
 }
 
 fn transport(text: &str) -> Result<Transport, String> {
-    let found = Transport::ALL.into_iter().find(|transport| transport.as_str() == text);
-    found.ok_or_else(|| "neither `stdio` nor `http`".to_owned())
+    let found = [Transport::Stdio, Transport::Http].into_iter().find(|transport| transport.as_str() == text);
+    found.ok_or_else(|| "neither `stdio` nor `http`; which HTTP it is shows by itself".to_owned())
 }
 
 /// A duration that leaves time for something: with none, a server that does nothing wrong would fail.

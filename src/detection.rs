@@ -111,10 +111,16 @@ fn spans(places: &BTreeSet<Place>) -> String {
         places.iter().filter(|place| place.transport == transport).map(|place| place.revision).collect()
     };
     let by_transport = Transport::ALL.map(|transport| (transport, over(transport)));
-    match by_transport {
-        [(_, stdio), (_, http)] if stdio == http || http.is_empty() => span(&stdio),
-        [(_, stdio), (_, http)] if stdio.is_empty() => span(&http),
-        [(_, stdio), (_, http)] => format!("{} over stdio, {} over http", span(&stdio), span(&http)),
+    let mut shown: Vec<_> = by_transport.iter().filter(|(_, revisions)| !revisions.is_empty()).collect();
+    shown.dedup_by(|next, first| next.1 == first.1);
+    match shown.as_slice() {
+        [] => String::new(),
+        [(_, everywhere)] => span(everywhere),
+        apart => {
+            let each =
+                apart.iter().map(|(transport, revisions)| format!("{} over {transport}", span(revisions)));
+            each.collect::<Vec<_>>().join(", ")
+        }
     }
 }
 

@@ -88,16 +88,20 @@ impl From<Verdict> for Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Transport {
     Stdio,
+    /// Streamable HTTP.
     Http,
+    /// HTTP+SSE, the transport of 2024-11-05, at whatever revision.
+    HttpSse,
 }
 
 impl Transport {
-    pub const ALL: [Transport; 2] = [Self::Stdio, Self::Http];
+    pub const ALL: [Transport; 3] = [Self::Stdio, Self::Http, Self::HttpSse];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stdio => "stdio",
             Self::Http => "http",
+            Self::HttpSse => "http+sse",
         }
     }
 }

@@ -74,22 +74,12 @@ pub fn judge(
     options: Options,
     wanted: Wanted,
 ) -> std::io::Result<Trial> {
-    judge_at(suite, transport, bundled::ENDPOINT, options, wanted)
-}
-
-/// As [`judge`]; over HTTP, at this endpoint.
-fn judge_at(
-    suite: &Arc<Suite>,
-    transport: Transport,
-    endpoint: &str,
-    options: Options,
-    wanted: Wanted,
-) -> std::io::Result<Trial> {
     let firings = Firings::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
     let launcher = match transport {
         Transport::Stdio => bundled::launcher(options, firings.clone()),
-        Transport::Http => bundled::http_launcher(options, firings.clone(), endpoint),
+        Transport::Http => bundled::http_launcher(options, firings.clone(), bundled::ENDPOINT),
+        Transport::HttpSse => bundled::http_launcher(options, firings.clone(), bundled::OLD_ENDPOINT),
     };
     let sources = Arc::new(Sources::new(launcher, Profile::default(), Bounds::default()));
     let (_keep, cut) = Cut::new();
@@ -110,7 +100,7 @@ fn judge_at(
 pub fn try_fault(suite: &Arc<Suite>, fault: Fault) -> std::io::Result<Trial> {
     let naming = Arc::new(suite.narrowed(|case| names(case, fault)));
     let mut trial: Option<Trial> = None;
-    for transport in transports(fault.transports()) {
+    for transport in transports(suite, fault) {
         let over = try_over(suite, &naming, fault, transport, trial.is_none())?;
         match &mut trial {
             Some(trial) => trial.join(over),
@@ -128,9 +118,6 @@ fn try_over(
     with_all: bool,
 ) -> std::io::Result<Trial> {
     let options = Options { fault: Some(fault), ..Options::default() };
-    if pairs(suite, fault).all(|(case, _)| is_old(case)) {
-        return try_old(naming, options);
-    }
     let first = if with_all { suite } else { naming };
     let mut trial = judge(first, transport, options.clone(), Wanted::These(NEWEST.to_vec()))?;
     let of_one_era = |era: Era| {
@@ -164,22 +151,22 @@ fn try_over(
     Ok(trial)
 }
 
-/// Whether a case is about the transport of 2024-11-05.
-fn is_old(case: &Case) -> bool {
-    case.name.starts_with("http-sse/")
+/// Where a fault is to be seen: over HTTP+SSE if that is all that its cases are about.
+fn transports(suite: &Suite, fault: Fault) -> Vec<Transport> {
+    let mut naming = suite.cases.iter().filter(|(case, _)| names(case, fault)).peekable();
+    if naming.peek().is_some() && naming.all(|(_, row)| row.transports == [Transport::HttpSse]) {
+        return vec![Transport::HttpSse];
+    }
+    carriers(fault.transports())
 }
 
-fn try_old(suite: &Arc<Suite>, options: Options) -> std::io::Result<Trial> {
-    let wanted = Wanted::These(vec![Revision::R2024_11_05, Revision::NEWEST_STATEFUL]);
-    judge_at(suite, Transport::Http, bundled::OLD_ENDPOINT, options, wanted)
-}
-
-/// The same transports, as the driver calls them.
-fn transports(known: &[reference_server::Transport]) -> impl Iterator<Item = Transport> {
-    known.iter().map(|transport| match transport {
+/// The transports of the reference server, as the driver calls them.
+fn carriers(known: &[reference_server::Transport]) -> Vec<Transport> {
+    let called = known.iter().map(|transport| match transport {
         reference_server::Transport::Stdio => Transport::Stdio,
         reference_server::Transport::Http => Transport::Http,
-    })
+    });
+    called.collect()
 }
 
 /// Whether a case must notice the fault.
@@ -189,10 +176,11 @@ pub fn names(case: &Case, fault: Fault) -> bool {
 
 /// The cases that name a fault, each with a place where it is to notice it.
 fn pairs(suite: &Suite, fault: Fault) -> impl Iterator<Item = (&Case, Place)> {
+    let carriers = transports(suite, fault);
     let naming = (0..suite.cases.len()).map(|index| suite.entry(index));
     naming.filter(move |entry| names(entry.case, fault)).flat_map(move |entry| {
         // What shows over one transport at every revision is looked at over the other at the newest of each era.
-        let places = transports(fault.transports()).enumerate().flat_map(|(at, transport)| {
+        let places = carriers.clone().into_iter().enumerate().flat_map(|(at, transport)| {
             let of_it = Revision::ALL.into_iter().map(move |revision| Place { transport, revision });
             of_it.filter(move |place| at == 0 || NEWEST.contains(&place.revision))
         });
@@ -224,34 +212,22 @@ fn unnoticed_at(suite: &Suite, fault: Fault, trial: &Trial) -> BTreeSet<Place> {
 /// A lawful variant at every revision, on every transport that it concerns.
 pub fn try_variant(suite: &Arc<Suite>, variant: Variant) -> std::io::Result<Trial> {
     let options = Options { variants: vec![variant], ..Options::default() };
-    let mut trial = try_everywhere(suite, &options, transports(variant.transports()))?;
-    if variant.transports() == [reference_server::Transport::Http] {
-        trial.join(try_old(&Arc::new(suite.narrowed(is_old)), options)?);
+    let mut over = carriers(variant.transports());
+    if over == [Transport::Http] {
+        over.push(Transport::HttpSse);
     }
-    Ok(trial)
+    try_everywhere(suite, &options, &over)
 }
 
 /// The clean server everywhere.
 pub fn try_clean(suite: &Arc<Suite>) -> std::io::Result<Trial> {
-    let mut trial = try_everywhere(suite, &Options::default(), Transport::ALL.into_iter())?;
-    // What later revisions say of HTTP's responses is about their own transport.
-    let is_apart = |case: &Case| case.name.starts_with("http/") && matches!(case.body, Body::Scripted { .. });
-    let shared = Arc::new(suite.narrowed(|case| !is_apart(case)));
-    for (suite, revision) in [(suite, Revision::R2024_11_05), (&shared, Revision::NEWEST_STATEFUL)] {
-        let wanted = Wanted::These(vec![revision]);
-        trial.join(judge_at(suite, Transport::Http, bundled::OLD_ENDPOINT, Options::default(), wanted)?);
-    }
-    Ok(trial)
+    try_everywhere(suite, &Options::default(), &Transport::ALL)
 }
 
-fn try_everywhere(
-    suite: &Arc<Suite>,
-    options: &Options,
-    over: impl Iterator<Item = Transport>,
-) -> std::io::Result<Trial> {
+fn try_everywhere(suite: &Arc<Suite>, options: &Options, over: &[Transport]) -> std::io::Result<Trial> {
     let mut trial: Option<Trial> = None;
     for transport in over {
-        let other = judge(suite, transport, options.clone(), Wanted::These(Revision::ALL.to_vec()))?;
+        let other = judge(suite, *transport, options.clone(), Wanted::These(Revision::ALL.to_vec()))?;
         match &mut trial {
             Some(trial) => trial.join(other),
             None => trial = Some(other),

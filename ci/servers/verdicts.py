@@ -1,8 +1,8 @@
 """Compares the verdicts on real servers with the committed ones, or writes those anew.
 
-    verdicts.py compare|bless REPORTS EXPECTED NAME...
+    verdicts.py compare|bless REPORTS EXPECTED TRANSPORT/NAME...
 
-EXPECTED/NAME.txt has a line for each verdict that is neither pass nor skip: `case@revisions outcome  # reason`. The
+EXPECTED/TRANSPORT/NAME.txt has a line for each verdict that is neither pass nor skip: `case@revisions outcome  # reason`. The
 revisions of one line have the outcome and the reason in common: `2024-11-05`, `2024-11-05..2025-11-25`, or several of
 these with commas. Reasons are for people and are not compared; a line without one is refused. An outcome with a
 question mark, `unproven?`, depends on when the server does something by itself, and may be a pass as well. Only the
@@ -150,7 +150,7 @@ def main(mode, reports, lists, *names):
             continue
         lines = broken(found)
         if mode == "bless":
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(write_list(blessed(found, listed)))
         else:
             lines += differences(found, listed)
@@ -158,7 +158,7 @@ def main(mode, reports, lists, *names):
             print(f"{name}: {len(lines)} differences")
             print("\n".join(lines))
             red += 1
-    print(f"{len(names) - red} servers as expected, {red} not")
+    print(f"{len(names) - red} as expected, {red} not")
     return 1 if red else 0
 
 

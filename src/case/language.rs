@@ -73,7 +73,7 @@ use Shape::{
     Revisions, Source, Step, Steps, Template, Text, TextTemplate, Texts, True, Whole, Word, Words,
 };
 
-pub const TRANSPORTS: &[&str] = &["stdio", "http"];
+pub const TRANSPORTS: &[&str] = &["stdio", "http", "http+sse"];
 pub const SESSIONS: &[&str] = &["calm", "lively", "rough", "own"];
 pub const VERDICTS: &[&str] = &["fail", "advice", "note"];
 
@@ -410,7 +410,7 @@ pub const REQUIREMENT: &[Key] = &[
     must("verdict", Word(VERDICTS), "What a breach is"),
     must("keyword", Text, "The specification's word; shown, never decisive"),
     must("revisions", Revisions, "Where it applies"),
-    may("transports", Words(TRANSPORTS), "Where it applies; both otherwise"),
+    may("transports", Words(TRANSPORTS), "Where it applies; everywhere otherwise"),
     may("needs", Words(CAPABILITIES), "Declared capabilities without which it does not apply"),
     may("lacks", Words(CAPABILITIES), "Declared capabilities with which it does not apply"),
     must("source", Source, "Where the specification says so"),

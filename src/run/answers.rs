@@ -236,7 +236,7 @@ fn is(scene: &Scene<'_>, answer: &Answer, came: &Came) -> Played<bool> {
             all_hold(checks, result, &scene.bindings).map_err(unresolved)?
         }
         (answer, Came::Error { code: Some(code), with_id, .. }) => {
-            is_error(answer, *code, *with_id, not_found, scene.sources.transport())
+            is_error(answer, *code, *with_id, not_found, scene.sources.transport(scene.knowledge.revision))
         }
         _ => false,
     })

@@ -105,6 +105,7 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
         && session.fall_back().await
     {
         sources.remember_old();
+        session.state().transcript.head.transport = sources.transport(wanted);
         reply = ask(&session, sources, params).await;
     }
     let result = match reply {

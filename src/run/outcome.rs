@@ -76,7 +76,7 @@ pub fn record(mut run: Run<'_>) -> Record {
         target: Target {
             label: run.target.label.clone(),
             arguments: run.target.arguments.clone(),
-            transport: run.sources.transport(),
+            transport: run.sources.transport(Revision::NEWEST_STATEFUL),
             server,
             revisions: revisions.collect(),
             unreachable: run.unreachable.as_ref().map(|unreachable| unreachable.reason.clone()),
@@ -107,7 +107,7 @@ fn rows(run: &Run<'_>, spoken: &Spoken, harvest: Harvest, cases: &mut Vec<CaseRe
     let Harvest { endings, mut sightings, reach, own_defects } = harvest;
     let mut endings: HashMap<usize, (Ending, Duration)> =
         endings.into_iter().map(|(index, ending, time)| (index, (ending, time))).collect();
-    let transport = run.sources.transport();
+    let transport = run.sources.transport(spoken.revision);
     for index in 0..run.suite.chosen {
         let entry = run.suite.entry(index);
         if !plan::concerns(entry, spoken.revision, transport) {
@@ -260,7 +260,7 @@ fn row(run: &Run<'_>, entry: Entry<'_>, revision: Revision, ending: Ending, time
         source: source.map(|(_, page)| page.clone()).unwrap_or_default(),
         keyword: requirement.keyword.clone(),
         revision,
-        transport: run.sources.transport(),
+        transport: run.sources.transport(revision),
         outcome: ending.outcome,
         known: None,
         reason,

@@ -82,7 +82,7 @@ pub enum Job {
 
 impl Stage {
     pub fn new(sources: Arc<Sources>, suite: Arc<Suite>, knowledge: Knowledge, cut: Cut) -> Self {
-        let transport = sources.transport();
+        let transport = sources.transport(knowledge.revision);
         let applies = |index: &usize| {
             let entry = suite.entry(*index);
             matches!(entry.case.body, Body::Standing(_))
@@ -135,7 +135,11 @@ impl Stage {
             let entry = self.suite.entry(*index);
             matches!(entry.case.body, Body::Scripted { .. })
                 && entry.case.session == kind
-                && plan::concerns(entry, self.knowledge.revision, self.sources.transport())
+                && plan::concerns(
+                    entry,
+                    self.knowledge.revision,
+                    self.sources.transport(self.knowledge.revision),
+                )
         };
         (0..self.suite.cases.len()).filter(concerned).collect()
     }

@@ -109,12 +109,12 @@ impl Sources {
     async fn begin_with(&self, peer: Peer, revision: Revision, purpose: &str) -> Session {
         let head = Head {
             conversation: self.conversations.fetch_add(1, Ordering::Relaxed) + 1,
-            transport: self.launcher.transport(),
+            transport: self.transport(revision),
             revision,
             purpose: purpose.to_owned(),
         };
         let session = Session::begin(peer, head, Dialect::new(revision), self.bounds);
-        if revision.era() == Era::Stateful && self.old.load(Ordering::Relaxed) {
+        if self.transport(revision) == Transport::HttpSse {
             session.fall_back().await;
         }
         session
@@ -157,7 +157,11 @@ impl Sources {
         self.profile().instances == Some(1)
     }
 
-    pub fn transport(&self) -> Transport {
+    /// What carries the messages of a revision.
+    pub fn transport(&self, revision: Revision) -> Transport {
+        if revision.era() == Era::Stateful && self.old.load(Ordering::Relaxed) {
+            return Transport::HttpSse;
+        }
         self.launcher.transport()
     }
 

@@ -238,11 +238,10 @@ fn read_line(line: &[u8]) -> Result<Line, String> {
 }
 
 fn head(line: HeadLine<'_>) -> Result<Head, String> {
-    let transport = match line.transport.as_ref() {
-        "stdio" => Transport::Stdio,
-        "http" => Transport::Http,
-        other => return Err(format!("`{other}` is no transport (stdio, http)")),
-    };
+    let named = |transport: &Transport| transport.as_str() == line.transport;
+    let transport = Transport::ALL.into_iter().find(named);
+    let transport =
+        transport.ok_or_else(|| format!("`{}` is no transport (stdio, http, http+sse)", line.transport))?;
     let revision =
         line.revision.parse().map_err(|error: crate::revision::UnknownRevision| error.to_string())?;
     Ok(Head { conversation: line.conversation, transport, revision, purpose: line.purpose.into_owned() })

@@ -211,10 +211,8 @@ impl<'s> Reader<'s> {
 
     pub fn transports(&mut self, node: &Node) -> Option<Vec<Transport>> {
         let mut transports = self.one_or_more(node, |reader, item| {
-            reader.word(item, language::TRANSPORTS, "transport").map(|index| match index {
-                0 => Transport::Stdio,
-                _ => Transport::Http,
-            })
+            let index = reader.word(item, language::TRANSPORTS, "transport")?;
+            Transport::ALL.get(index).copied()
         })?;
         transports.sort();
         transports.dedup();

@@ -52,7 +52,7 @@ impl Reader<'_> {
             verdict: verdict?,
             keyword: keyword?,
             revisions: revisions?,
-            transports: transports.unwrap_or_else(|| vec![Transport::Stdio, Transport::Http]),
+            transports: transports.unwrap_or_else(|| Transport::ALL.to_vec()),
             needs: needs.unwrap_or_default(),
             lacks: lacks.unwrap_or_default(),
             source: source?,
