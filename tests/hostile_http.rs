@@ -55,7 +55,9 @@ fn each_way_to_mistreat_a_request_costs_one_failure() {
     {
         let (code, record, shown) = check(&format!("later-{mode}"));
         assert!((code, count(&record, "fail")) <= (1, 1), "{mode}: {shown}");
-        assert_eq!(count(&record, "pass"), 0, "{mode}: {shown}");
+        let lists = record["cases"].as_array().unwrap().iter();
+        let mut lists = lists.filter(|case| case["name"] == "list/params-may-be-left-out");
+        assert_eq!(lists.next().unwrap()["outcome"], "unproven", "{mode}: {shown}");
         if !mode.ends_with("flood") && mode != "endless-event" {
             assert_eq!((code, count(&record, "fail")), (1, 1), "{mode}: {shown}");
         }

@@ -57,6 +57,9 @@ class Handler(socketserver.BaseRequestHandler):
     def open_properly(self, stream, head, body):
         if not head.startswith(b"POST"):
             return answer(stream, "405 Method Not Allowed", [], b"")
+        # It checks what it is to check: what is mistreated is the request for the list.
+        if b"1999-01-01" in head or b"http://evil.example" in head:
+            return answer(stream, "403 Forbidden", [], b"")
         message = json.loads(body)
         reply = {"jsonrpc": "2.0", "id": message.get("id")}
         status = "200 OK"

@@ -186,16 +186,17 @@ impl Room {
 
     /// The client has left a stream, which was then connected for this time.
     pub fn leave(&mut self, number: u64, connections: u64, door: &Door) {
-        match self.streams.get_mut(&number) {
+        let finished = match self.streams.get_mut(&number) {
             Some(stream) if stream.is_unanswered() || stream.connections == connections => {
                 stream.disconnect();
+                stream.finished
             }
             _ => return,
-        }
+        };
         match self.kind {
             // Nobody can come back, so it is cancelled.
             Kind::Everybody if !door.choices.noticing => {}
-            Kind::Session if !door.choices.cancelling => {}
+            Kind::Session if !door.choices.cancelling || finished => {}
             Kind::Everybody | Kind::Session => {
                 self.streams.remove(&number);
                 self.server.hang_up(number);
