@@ -86,6 +86,11 @@ impl Outbox {
         self.parcels.iter().any(|(_, parcel)| parcel.origin == Some(origin))
     }
 
+    /// Whether the last that is owed to this origin waits.
+    fn ends(&self, origin: u64) -> bool {
+        self.parcels.iter().any(|(_, parcel)| parcel.origin == Some(origin) && parcel.last)
+    }
+
     /// How many bytes wait, in all parcels.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -212,9 +217,14 @@ impl Server {
         std::mem::take(&mut self.log)
     }
 
-    /// Takes the origins of which a request was cancelled since this was asked last.
+    /// Takes the origins of which a request was cancelled since this was asked last, and to which nothing else of
+    /// their batch is owed.
     pub fn take_dropped(&mut self) -> Vec<u64> {
-        std::mem::take(&mut self.dropped)
+        let mut dropped = std::mem::take(&mut self.dropped);
+        dropped.retain(|origin| {
+            !self.outbox.ends(*origin) && !self.open.values().any(|open| open.origin == *origin)
+        });
+        dropped
     }
 
     /// What is to be sent.

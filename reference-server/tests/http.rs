@@ -236,6 +236,38 @@ fn batches_are_taken_at_2025_03_26_only() {
 }
 
 #[test]
+fn cancelling_one_request_of_a_batch_leaves_the_others() {
+    run(async {
+        let client = Client::of(Revision::V2025_03_26).await;
+        let slow = |id: u64| message(id, "resources/read", json!({ "uri": SLOW }));
+        let cancel = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        let ping = message(9, "ping", json!({}));
+        // Each batch, what is cancelled while it lasts, and what is answered.
+        for (batch, cancelled, answered) in [
+            (json!([slow(1), slow(2)]), vec![1], vec![2]),
+            (json!([slow(1), slow(2)]), vec![2, 1], vec![]),
+            (json!([ping, slow(1)]), vec![1], vec![9]),
+            (json!([slow(1), cancel(1), slow(2)]), vec![], vec![2]),
+            (json!([slow(1), cancel(1), ping]), vec![], vec![9]),
+        ] {
+            let (answer, ()) = tokio::join!(client.post(&batch), async {
+                tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+                for id in &cancelled {
+                    assert_eq!(client.post(&cancel(*id)).await.status, 202);
+                }
+            });
+            assert_eq!(answer.status, 200);
+            let replies = match answered.is_empty() {
+                true => json!(answer.messages().await),
+                false => answer.json().await,
+            };
+            let ids: Vec<u64> = replies.as_array().unwrap().iter().filter_map(|r| r["id"].as_u64()).collect();
+            assert_eq!(ids, answered, "{batch}");
+        }
+    });
+}
+
+#[test]
 fn bodies_that_are_no_message_are_refused() {
     run(async {
         let client = Client::of(Revision::V2025_11_25).await;
