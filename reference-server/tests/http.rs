@@ -429,6 +429,15 @@ fn get_and_delete_belong_to_sessions() {
             assert_eq!(send(&both, method, "/mcp", &headers, "").await.status, 405);
             assert_eq!(send(&both, method, "/mcp", &[], "").await.status, 400);
         }
+        for (variant, allowed) in [("no-get-stream", "POST, DELETE"), ("no-session-ids", "POST")] {
+            let variants = vec![variant.parse().unwrap()];
+            let site = Site::new(Options { variants, ..Options::default() }, Firings::default());
+            let client = Client::open(&site, Revision::V2025_11_25).await;
+            let session = client.session.as_deref().map(|id| ("mcp-session-id", id));
+            let headers: Vec<(&str, &str)> = session.into_iter().collect();
+            let answer = send(&site, "GET", "/mcp", &headers, "").await;
+            assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{variant}");
+        }
     });
 }
 

@@ -279,8 +279,14 @@ fn post_old(state: &mut State, arrival: Arrival, now: Instant) -> Turn {
     Turn::Answered(Departure::empty(StatusCode::ACCEPTED))
 }
 
+/// Says what the endpoint of both eras takes.
 fn not_allowed(state: &State) -> Turn {
-    allow(if state.settings.newest_stateful().is_some() { "POST, GET, DELETE" } else { "POST" })
+    let sessions = state.settings.newest_stateful().is_some() && state.door.choices.sessions;
+    allow(match (sessions, state.door.choices.listening) {
+        (true, true) => "POST, GET, DELETE",
+        (true, false) => "POST, DELETE",
+        (false, _) => "POST",
+    })
 }
 
 fn allow(methods: &str) -> Turn {

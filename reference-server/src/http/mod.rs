@@ -11,6 +11,7 @@
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -23,7 +24,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::edge::{Firings, Meeting};
 use crate::lines::LONGEST;
@@ -46,6 +47,9 @@ use tamper::Tampered;
 pub(crate) use wire::{
     Arrival, BUFFERING, Content, Departure, Event, LAST_EVENT, METHOD, NAME, Passage, SESSION, VERSION,
 };
+
+/// How long it takes before connections are accepted again, once one could not be.
+const RESPITE: Duration = Duration::from_millis(10);
 
 /// One running server with all its HTTP clients, and one set of resources. Clones are the same server. It waits by
 /// tokio's clock only, so that a test can run it on paused time.
@@ -117,13 +121,15 @@ impl Site {
                 code = self.died() => return Ending::Died(code),
                 accepted = listener.accept() => accepted,
             };
-            // An error concerns one connection that never was.
-            if let Ok((stream, peer)) = accepted
-                && peer.ip().is_loopback()
-            {
-                let _ = stream.set_nodelay(true);
-                let site = self.clone();
-                tokio::spawn(async move { site.serve(stream).await });
+            match accepted {
+                Ok((stream, peer)) if peer.ip().is_loopback() => {
+                    let _ = stream.set_nodelay(true);
+                    let site = self.clone();
+                    tokio::spawn(async move { site.serve(stream).await });
+                }
+                Ok(_) => {}
+                // It may concern one connection that never was, or last, as where no file can be opened any more.
+                Err(_) => sleep(RESPITE).await,
             }
         }
     }
@@ -242,10 +248,7 @@ fn body_of(events: Events, hold: Hold) -> Body {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::time::sleep;
 
     use super::*;
 
