@@ -6,7 +6,7 @@
 mod http;
 mod support;
 
-use http::{Client, message, send};
+use http::{Client, message, send, try_send};
 use reference_server::{Firings, Options, Revision, Site};
 use serde_json::json;
 use support::{CAPABILITIES, SUBSCRIPTION, VERSION, run};
@@ -549,11 +549,16 @@ fn a_fault_that_kills_ends_every_connection() {
         let idle = tokio::spawn(async move { serving.serve(far).await });
         let client = Client::open(&site, Revision::V2026_07_28).await;
         let read = client.request(1, "resources/read", json!({ "uri": GREETING }));
-        let asking = tokio::spawn(async move { client.post(&read).await.status });
-        assert_eq!(site.died().await, 101);
+        let headers = client.headers(&read);
+        let headers: Vec<(String, Vec<u8>)> =
+            headers.into_iter().map(|(name, value)| (name, value.into_bytes())).collect();
+        let read = read.to_string();
+        let asking = try_send(&site, "POST", "/mcp", &headers, &read);
+        let (died, answer) = tokio::join!(site.died(), asking);
+        assert_eq!(died, 101);
         idle.await.unwrap();
         assert_eq!(near.read(&mut [0; 9]).await.unwrap(), 0);
-        assert!(asking.await.is_err(), "it was answered");
+        assert!(answer.is_none(), "it was answered");
     });
 }
 

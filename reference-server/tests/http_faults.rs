@@ -351,12 +351,7 @@ fn each_fault_and_variant_of_http_can_be_seen() {
         }
     }
     // The tour takes bytes as they come, reads names of headers in any case, and leaves nothing half read.
-    let unseen = [
-        "leaving-cancels-in-session",
-        "leaving-unnoticed",
-        "session-header-in-capitals",
-        "events-byte-by-byte",
-    ];
-    idle.retain(|name| !unseen.contains(name));
-    assert!(idle.is_empty(), "no difference: {idle:?}");
+    let unseen = ["events-byte-by-byte", "leaving-unnoticed", "session-header-in-capitals"];
+    idle.sort_unstable();
+    assert_eq!(idle, unseen, "those that make no difference");
 }

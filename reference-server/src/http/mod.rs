@@ -265,8 +265,10 @@ mod tests {
             body.len()
         );
         near.write_all((head + &body).as_bytes()).await.unwrap();
-        let count = near.read(&mut [0; 4096]).await.unwrap();
-        assert!(count > 0);
+        let mut head = [0; 4096];
+        let count = near.read(&mut head).await.unwrap();
+        assert!(head[..count].starts_with(b"HTTP/1.1 200"));
+        assert!(site.0.lock().next_due().is_some());
         drop(near);
         sleep(Duration::from_millis(10)).await;
     }

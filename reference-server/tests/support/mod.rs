@@ -2,7 +2,9 @@
 
 #![allow(dead_code)] // each test file uses a part of it
 
+use std::cell::Cell;
 use std::future::Future;
+use std::sync::Once;
 use std::time::Duration;
 
 use reference_server::{Ending, Firings, Options, Revision, serve};
@@ -24,14 +26,33 @@ pub struct Client {
     id: u64,
 }
 
-/// Runs a conversation on paused time, in one thread.
+thread_local! {
+    static PANICS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts panics by thread: one in a task of the server would end that task only, and be seen by nobody.
+fn count_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PANICS.set(PANICS.get() + 1);
+            usual(panic);
+        }));
+    });
+    PANICS.set(0);
+}
+
+/// Runs a conversation on paused time, in one thread, in which nothing may panic.
 pub fn run(conversation: impl Future<Output = ()>) {
+    count_panics();
     tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap()
         .block_on(conversation);
+    assert_eq!(PANICS.get(), 0, "the server panicked");
 }
 
 impl Client {
