@@ -12,6 +12,7 @@ use super::rules;
 use super::state::{Key, State};
 use super::stream::{Answer, Events};
 use super::wire::{Arrival, Departure, Event, LAST_EVENT, SESSION, VERSION};
+use crate::edit::is_request;
 use crate::message::{Refusal, code};
 use crate::opening::is_described;
 use crate::revision::Revision;
@@ -119,12 +120,12 @@ fn post(state: &mut State, arrival: Arrival, now: Instant) -> Turn {
         return post_single(state, arrival, message, opens, now);
     }
     match arrival.header(&SESSION).map(str::to_owned) {
-        None if !rules::has_session(&arrival) && opens => {
+        None if !arrival.has_session() && opens => {
             let number = state.number();
             let id = state.open(Kind::Session, Some(number));
             submit(state, Some(id.clone()), number, arrival.body, message, Some(id), now)
         }
-        None if !rules::has_session(&arrival) && message.is_none() => {
+        None if !arrival.has_session() && message.is_none() => {
             // Nobody knows whose it is; that it is no JSON can be said all the same.
             let number = state.number();
             submit(state, None, number, arrival.body, None, None, now)
@@ -210,10 +211,6 @@ fn asks(message: &Value) -> bool {
         Value::Array(messages) => messages.iter().any(is_request),
         message => is_request(message),
     }
-}
-
-fn is_request(message: &Value) -> bool {
-    message["method"].is_string() && message.get("id").is_some()
 }
 
 /// What only a session offers: GET and DELETE.

@@ -41,6 +41,7 @@ mod wire;
 
 pub(crate) use choices::{Choices, Replies, Route};
 use door::{Endpoint, Line, Turn};
+pub(crate) use rules::decoded;
 use state::State;
 use stream::{Answer, Events, Held};
 use tamper::Tampered;

@@ -60,11 +60,7 @@ pub(super) fn is_stateless(settings: &Settings, arrival: &Arrival, message: Opti
         let named = arrival.header(&VERSION).and_then(|name| name.parse::<Revision>().ok());
         named.is_some_and(Revision::is_stateless)
     };
-    method != "initialize" && (names_it() || (method == "server/discover" && !has_session(arrival)))
-}
-
-pub(super) fn has_session(arrival: &Arrival) -> bool {
-    arrival.headers.contains_key(super::wire::SESSION)
+    method != "initialize" && (names_it() || (method == "server/discover" && !arrival.has_session()))
 }
 
 /// Whether the version that a request of a session names, if it names one, is served in sessions.
@@ -118,7 +114,7 @@ fn plain(value: &str) -> Option<String> {
 }
 
 /// A value that may be hidden in Base64, because a header cannot hold it otherwise.
-fn decoded(value: &str) -> Option<String> {
+pub(crate) fn decoded(value: &str) -> Option<String> {
     match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         Some(hidden) => String::from_utf8(BASE64.decode(hidden).ok()?).ok(),
         None => plain(value),

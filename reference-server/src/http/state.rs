@@ -79,11 +79,8 @@ impl State {
 
     /// A room, and the door through which it speaks.
     pub fn at(&mut self, key: &Key) -> Option<(&mut Room, &mut Door)> {
-        let room = match key {
-            None => Some(&mut self.everybody),
-            Some(id) => self.sessions.get_mut(id),
-        };
-        Some((room?, &mut self.door))
+        let room = room_of(&mut self.everybody, &mut self.sessions, key)?;
+        Some((room, &mut self.door))
     }
 
     /// Opens a session for the request with this number, and returns its id.
@@ -121,11 +118,7 @@ impl State {
 
     /// Lets a room hear the body of a request, and sends what there is to say, there and elsewhere.
     pub fn receive(&mut self, key: &Key, number: u64, body: Vec<u8>, now: Instant) {
-        let room = match key {
-            None => Some(&mut self.everybody),
-            Some(id) => self.sessions.get_mut(id),
-        };
-        if let Some(room) = room {
+        if let Some(room) = room_of(&mut self.everybody, &mut self.sessions, key) {
             let first = body.len();
             let frame = Frame { bytes: body, first, ..Frame::default() };
             room.server.receive(&mut self.store, number, frame, now);
@@ -168,5 +161,16 @@ impl State {
         let Self { everybody, sessions, next_poll, .. } = self;
         let rooms = std::iter::once(everybody).chain(sessions.values_mut());
         rooms.filter_map(Room::next_due).chain(*next_poll).min()
+    }
+}
+
+fn room_of<'s>(
+    everybody: &'s mut Room,
+    sessions: &'s mut HashMap<String, Room>,
+    key: &Key,
+) -> Option<&'s mut Room> {
+    match key {
+        None => Some(everybody),
+        Some(id) => sessions.get_mut(id),
     }
 }

@@ -47,6 +47,22 @@ impl Arrival {
     pub fn message(&self) -> Option<Value> {
         serde_json::from_slice(&self.body).ok()
     }
+
+    /// Whether the body is one message without an id.
+    pub fn notifies(&self) -> bool {
+        let message = self.message().unwrap_or_default();
+        message["method"].is_string() && message.get("id").is_none()
+    }
+
+    /// Whether it names a session, of whatever id.
+    pub fn has_session(&self) -> bool {
+        self.headers.contains_key(SESSION)
+    }
+
+    /// Whether it follows the revision without sessions, as its header says.
+    pub fn is_stateless(&self) -> bool {
+        self.header(&VERSION) == Some(Revision::V2026_07_28.name())
+    }
 }
 
 /// A response, before it is sent.
@@ -102,6 +118,11 @@ impl Departure {
             Content::Bytes(bytes) => serde_json::from_slice(bytes).ok(),
             Content::Stream(_) => None,
         }
+    }
+
+    /// The code of the error that it holds, if it holds one.
+    pub fn code(&self) -> Option<i64> {
+        self.message()?.pointer("/error/code")?.as_i64()
     }
 
     /// Sets a header; a value that no header can have is left out.

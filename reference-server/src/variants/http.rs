@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use crate::edge::{Hook::*, Meeting, Row, http_row};
 use crate::edit::set;
-use crate::http::{Arrival, Content, Departure, Event as Sent, Passage, Replies, SESSION, VERSION};
-use crate::revision::Revision;
+use crate::http::{Arrival, Content, Departure, Event as Sent, Passage, Replies, SESSION};
 
 pub(super) const TABLE: &[Row] = &[
     http_row(
@@ -100,7 +99,7 @@ pub(super) const TABLE: &[Row] = &[
         "errors-as-bad-request",
         "Each error has status 400, unless another one is prescribed",
         &[Depart(|_, _, departure| {
-            if departure.status == StatusCode::OK && code(departure).is_some() {
+            if departure.status == StatusCode::OK && departure.code().is_some() {
                 departure.status = StatusCode::BAD_REQUEST;
             }
         })],
@@ -128,8 +127,8 @@ pub(super) const TABLE: &[Row] = &[
         "plain-refusals",
         "What HTTP alone refuses in a session is refused in plain words",
         &[Depart(|_, arrival, departure| {
-            let unread = matches!(code(departure), Some(-32600 | -32700));
-            if departure.status.is_client_error() && unread && !is_stateless(arrival) {
+            let unread = matches!(departure.code(), Some(-32600 | -32700));
+            if departure.status.is_client_error() && unread && !arrival.is_stateless() {
                 *departure = plain(departure.status, "No");
             }
         })],
@@ -153,7 +152,7 @@ pub(super) const TABLE: &[Row] = &[
                 memory.seen.insert(id.to_owned());
             }
             let unknown = arrival.header(&SESSION).is_some_and(|id| !memory.seen.contains(id));
-            if unknown && departure.status == StatusCode::NOT_FOUND && !is_stateless(arrival) {
+            if unknown && departure.status == StatusCode::NOT_FOUND && !arrival.is_stateless() {
                 departure.status = StatusCode::BAD_REQUEST;
             }
         })],
@@ -162,9 +161,7 @@ pub(super) const TABLE: &[Row] = &[
         "notifications-refused-without-session",
         "Without a session, no notification is taken",
         &[Arrive(|_, arrival| {
-            let message = arrival.message().unwrap_or_default();
-            let notifies = message["method"].is_string() && message.get("id").is_none();
-            answer_if(notifies && is_stateless(arrival), StatusCode::BAD_REQUEST)
+            answer_if(arrival.notifies() && arrival.is_stateless(), StatusCode::BAD_REQUEST)
         })],
     ),
     http_row(
@@ -340,10 +337,6 @@ pub(super) const TABLE: &[Row] = &[
     ),
 ];
 
-fn is_stateless(arrival: &Arrival) -> bool {
-    arrival.header(&VERSION) == Some(Revision::V2026_07_28.name())
-}
-
 fn has(arrival: &Arrival, name: &HeaderName, part: &str) -> bool {
     arrival.headers.get_all(name).iter().any(|value| value.to_str().is_ok_and(|value| value.contains(part)))
 }
@@ -355,10 +348,6 @@ fn answer_if(when: bool, status: StatusCode) -> Meeting {
 fn plain(status: StatusCode, text: &str) -> Departure {
     let departure = Departure { content: Content::Bytes(text.into()), ..Departure::empty(status) };
     departure.with(CONTENT_TYPE, "text/plain")
-}
-
-fn code(departure: &Departure) -> Option<i64> {
-    departure.message()?.pointer("/error/code")?.as_i64()
 }
 
 fn carries(passage: &Passage) -> bool {

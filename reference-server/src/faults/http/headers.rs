@@ -6,10 +6,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
-use super::{alter, code, has_session, is_stateless, said, set_status, subject};
+use super::{alter, said, set_status, subject};
 use crate::edge::{Hook::*, Meeting, Row, http_row};
 use crate::edit::{set, unset};
-use crate::http::{Arrival, Content, Departure, METHOD, NAME, VERSION};
+use crate::http::{Arrival, Content, Departure, METHOD, NAME, VERSION, decoded};
 use crate::message::Refusal;
 use crate::opening::PROTOCOL_VERSION;
 use crate::revision::Revision;
@@ -18,20 +18,12 @@ pub(in crate::faults) const TABLE: &[Row] = &[
     http_row(
         "origin-unchecked",
         "A page of another site is served",
-        &[Arrive(|_, arrival| {
-            arrival.headers.remove(ORIGIN);
-            Meeting::Pass
-        })],
+        &[Arrive(|_, arrival| forget(arrival, &ORIGIN, |_| true))],
     ),
     http_row(
         "origin-unchecked-on-get",
         "A page of another site may listen",
-        &[Arrive(|_, arrival| {
-            if arrival.method == "GET" {
-                arrival.headers.remove(ORIGIN);
-            }
-            Meeting::Pass
-        })],
+        &[Arrive(|_, arrival| forget(arrival, &ORIGIN, |arrival| arrival.method == "GET"))],
     ),
     http_row(
         "origin-refused-as-bad-request",
@@ -68,12 +60,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
     http_row(
         "version-header-unchecked",
         "In a session, any version will do",
-        &[Arrive(|_, arrival| {
-            if names_bad_version(arrival) {
-                arrival.headers.remove(VERSION);
-            }
-            Meeting::Pass
-        })],
+        &[Arrive(|_, arrival| forget(arrival, &VERSION, names_bad_version))],
     ),
     http_row(
         "version-header-refused-as-not-found",
@@ -86,7 +73,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "version-header-required",
         "In a session, a request without a version is refused",
         &[Arrive(|_, arrival| {
-            if has_session(arrival) && !arrival.headers.contains_key(VERSION) {
+            if arrival.has_session() && !arrival.headers.contains_key(VERSION) {
                 let error = Refusal::new(-32600, "A version is required").reply(&Value::Null);
                 let body = error.to_string().into_bytes();
                 return Meeting::Answer(Departure::json(StatusCode::BAD_REQUEST, body));
@@ -200,14 +187,14 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "header-mismatch-as-ok",
         "Headers that differ from the body are refused with status 200",
         &[Depart(|_, _, departure| {
-            set_status(departure, code(departure) == Some(-32020), StatusCode::OK);
+            set_status(departure, departure.code() == Some(-32020), StatusCode::OK);
         })],
     ),
     http_row(
         "header-mismatch-as-invalid-request",
         "Headers that differ from the body are refused in a code of older revisions",
         &[Depart(|_, _, departure| {
-            let mismatch = code(departure) == Some(-32020);
+            let mismatch = departure.code() == Some(-32020);
             alter(departure, mismatch, |reply| set(&mut reply["error"], "code", json!(-32600)));
         })],
     ),
@@ -215,7 +202,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "header-mismatch-without-body",
         "Headers that differ from the body are refused without a word",
         &[Depart(|_, _, departure| {
-            if code(departure) == Some(-32020) {
+            if departure.code() == Some(-32020) {
                 departure.content = Content::Bytes(Vec::new());
             }
         })],
@@ -224,7 +211,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "unsupported-version-without-list",
         "Who asks for a version that is not served does not learn of those that are",
         &[Depart(|_, _, departure| {
-            let unsupported = code(departure) == Some(-32022);
+            let unsupported = departure.code() == Some(-32022);
             alter(departure, unsupported, |reply| unset(&mut reply["error"], "data"));
         })],
     ),
@@ -237,12 +224,20 @@ fn is_foreign(arrival: &Arrival, departure: &Departure) -> bool {
 /// Whether a request of a session names a version that nobody serves there.
 fn names_bad_version(arrival: &Arrival) -> bool {
     let named = arrival.header(&VERSION).and_then(|name| name.parse::<Revision>().ok());
-    has_session(arrival) && arrival.headers.contains_key(VERSION) && named.is_none()
+    arrival.has_session() && arrival.headers.contains_key(VERSION) && named.is_none()
 }
 
 fn version_of(arrival: &Arrival) -> Option<String> {
     let message = arrival.message()?;
     message.pointer("/params/_meta")?.get(PROTOCOL_VERSION)?.as_str().map(str::to_owned)
+}
+
+/// Takes a header away from requests that are such.
+fn forget(arrival: &mut Arrival, header: &HeaderName, such: fn(&Arrival) -> bool) -> Meeting {
+    if such(arrival) {
+        arrival.headers.remove(header);
+    }
+    Meeting::Pass
 }
 
 /// Sets a header to what the body says, where it is there and such.
@@ -273,12 +268,8 @@ fn hidden(name: &str) -> Option<&str> {
     name.strip_prefix("=?base64?")?.strip_suffix("?=")
 }
 
-fn decode(name: &str) -> Option<String> {
-    String::from_utf8(BASE64.decode(hidden(name)?).ok()?).ok()
-}
-
 fn is_undecodable(name: &str) -> bool {
-    hidden(name).is_some() && decode(name).is_none()
+    decoded(name).is_none()
 }
 
 fn encode(name: &str) -> String {
@@ -287,8 +278,8 @@ fn encode(name: &str) -> String {
 
 /// Makes a hidden name differ from any other.
 fn spoil(arrival: &mut Arrival, such: fn(&str) -> bool) -> Meeting {
-    let name = arrival.header(&NAME).and_then(decode);
-    if name.is_some_and(|name| such(&name)) && is_stateless(arrival) {
+    let name = arrival.header(&NAME).filter(|name| hidden(name).is_some()).and_then(decoded);
+    if name.is_some_and(|name| such(&name)) && arrival.is_stateless() {
         arrival.set(NAME, "not decoded");
     }
     Meeting::Pass

@@ -4,23 +4,13 @@ use axum::http::StatusCode;
 use serde_json::Value;
 
 use crate::edge::Meeting;
-use crate::http::{Arrival, Content, Departure, SESSION, VERSION};
-use crate::revision::Revision;
+use crate::http::{Arrival, Content, Departure};
 
 pub(super) mod headers;
 pub(super) mod old;
 pub(super) mod sessions;
 pub(super) mod status;
 pub(super) mod streams;
-
-/// Whether a request follows the revision without sessions, as its header says.
-fn is_stateless(arrival: &Arrival) -> bool {
-    arrival.header(&VERSION) == Some(Revision::V2026_07_28.name())
-}
-
-fn has_session(arrival: &Arrival) -> bool {
-    arrival.headers.contains_key(SESSION)
-}
 
 /// What a body says at a pointer, if it is a text.
 fn said(arrival: &Arrival, pointer: &str) -> Option<String> {
@@ -32,20 +22,9 @@ fn subject(arrival: &Arrival) -> Option<String> {
     said(arrival, "/params/uri").or_else(|| said(arrival, "/params/name"))
 }
 
-/// Whether a body is one message without an id.
-fn notifies(arrival: &Arrival) -> bool {
-    let message = arrival.message().unwrap_or_default();
-    message["method"].is_string() && message.get("id").is_none()
-}
-
 /// Whether a body is something, and no JSON.
 fn is_malformed(arrival: &Arrival) -> bool {
     arrival.path == "/mcp" && arrival.method == "POST" && arrival.message().is_none()
-}
-
-/// The code of the error that a response holds.
-fn code(departure: &Departure) -> Option<i64> {
-    departure.message()?.pointer("/error/code")?.as_i64()
 }
 
 fn set_status(departure: &mut Departure, when: bool, status: StatusCode) {

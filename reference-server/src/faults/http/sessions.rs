@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::http::header::HeaderValue;
 use serde_json::{Value, json};
 
-use super::{answer_if, code, has_session, is_stateless, said, set_status};
+use super::{answer_if, said, set_status};
 use crate::edge::{Hook::*, Meeting, Memory, Row, http_row};
 use crate::http::{Arrival, Departure, SESSION};
 
@@ -76,9 +76,8 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         &[
             Arrive(|memory, arrival| {
                 let opens = said(arrival, "/method").as_deref() == Some("initialize");
-                if !has_session(arrival) && !opens && !is_stateless(arrival) {
-                    let last = memory.kept.get("last").and_then(Value::as_str);
-                    last.into_iter().for_each(|id| arrival.set(SESSION, id));
+                if !arrival.has_session() && !opens && !arrival.is_stateless() {
+                    enter_last(memory, arrival);
                 }
                 Meeting::Pass
             }),
@@ -89,15 +88,15 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "session-missing-as-not-found",
         "A request that names no session is refused with 404",
         &[Depart(|_, arrival, departure| {
-            let missing = !has_session(arrival) && departure.status == StatusCode::BAD_REQUEST;
-            set_status(departure, missing && code(departure) == Some(-32600), StatusCode::NOT_FOUND);
+            let missing = !arrival.has_session() && departure.status == StatusCode::BAD_REQUEST;
+            set_status(departure, missing && departure.code() == Some(-32600), StatusCode::NOT_FOUND);
         })],
     ),
     http_row(
         "ended-session-served",
         "A session that its client has ended goes on",
         &[Arrive(|_, arrival| {
-            answer_if(arrival.method == "DELETE" && has_session(arrival), StatusCode::NO_CONTENT)
+            answer_if(arrival.method == "DELETE" && arrival.has_session(), StatusCode::NO_CONTENT)
         })],
     ),
     http_row(
@@ -105,9 +104,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "A request of a session that has ended is refused with 400",
         &[
             Arrive(note_end),
-            Depart(|memory, arrival, departure| {
-                set_status(departure, has_ended(memory, arrival, departure), StatusCode::BAD_REQUEST);
-            }),
+            Depart(|memory, arrival, departure| end_as(memory, arrival, departure, StatusCode::BAD_REQUEST)),
         ],
     ),
     http_row(
@@ -115,9 +112,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "A request of a session that has ended is refused with status 200",
         &[
             Arrive(note_end),
-            Depart(|memory, arrival, departure| {
-                set_status(departure, has_ended(memory, arrival, departure), StatusCode::OK);
-            }),
+            Depart(|memory, arrival, departure| end_as(memory, arrival, departure, StatusCode::OK)),
         ],
     ),
     http_row(
@@ -126,11 +121,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         &[
             Arrive(note_end),
             Depart(|memory, arrival, departure| {
-                set_status(
-                    departure,
-                    has_ended(memory, arrival, departure),
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                );
+                end_as(memory, arrival, departure, StatusCode::INTERNAL_SERVER_ERROR);
             }),
         ],
     ),
@@ -140,9 +131,8 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         &[
             Arrive(|memory, arrival| {
                 let id = arrival.header(&SESSION);
-                if id.is_some_and(|id| !memory.seen.contains(id)) && !is_stateless(arrival) {
-                    let last = memory.kept.get("last").and_then(Value::as_str);
-                    last.into_iter().for_each(|id| arrival.set(SESSION, id));
+                if id.is_some_and(|id| !memory.seen.contains(id)) && !arrival.is_stateless() {
+                    enter_last(memory, arrival);
                 }
                 Meeting::Pass
             }),
@@ -153,7 +143,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "session-id-minted-without-sessions",
         "A response to a request without a session bears the id of one",
         &[Depart(|_, arrival, departure| {
-            if is_stateless(arrival) {
+            if arrival.is_stateless() {
                 departure.headers.insert(SESSION, HeaderValue::from_static("d2f1c0a4e5b6978812345678"));
             }
         })],
@@ -162,7 +152,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "session-id-echoed-without-sessions",
         "Without sessions, the id of one is sent back",
         &[Depart(|_, arrival, departure| {
-            if let Some(id) = arrival.headers.get(SESSION).filter(|_| is_stateless(arrival)) {
+            if let Some(id) = arrival.headers.get(SESSION).filter(|_| arrival.is_stateless()) {
                 departure.headers.insert(SESSION, id.clone());
             }
         })],
@@ -171,7 +161,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "session-id-looked-at-without-sessions",
         "Without sessions, a request that names one is refused",
         &[Arrive(|_, arrival| {
-            answer_if(is_stateless(arrival) && has_session(arrival), StatusCode::NOT_FOUND)
+            answer_if(arrival.is_stateless() && arrival.has_session(), StatusCode::NOT_FOUND)
         })],
     ),
 ];
@@ -204,6 +194,12 @@ fn translate(memory: &mut Memory, arrival: &mut Arrival) -> Meeting {
     Meeting::Pass
 }
 
+/// Takes a request for one of the session that was opened last.
+fn enter_last(memory: &Memory, arrival: &mut Arrival) {
+    let last = memory.kept.get("last").and_then(Value::as_str);
+    last.into_iter().for_each(|id| arrival.set(SESSION, id));
+}
+
 /// Remembers the sessions that were opened, and which of them last.
 fn remember(memory: &mut Memory, departure: &Departure) {
     if let Some(id) = departure.headers.get(SESSION).and_then(|id| id.to_str().ok()) {
@@ -219,7 +215,8 @@ fn note_end(memory: &mut Memory, arrival: &mut Arrival) -> Meeting {
     Meeting::Pass
 }
 
-fn has_ended(memory: &Memory, arrival: &Arrival, departure: &Departure) -> bool {
+/// Refuses a request of a session that has ended by this status.
+fn end_as(memory: &Memory, arrival: &Arrival, departure: &mut Departure, status: StatusCode) {
     let known = arrival.header(&SESSION).is_some_and(|id| memory.seen.contains(id));
-    known && departure.status == StatusCode::NOT_FOUND
+    set_status(departure, known && departure.status == StatusCode::NOT_FOUND, status);
 }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
-use super::{alter, answer_if, code, has_session, is_malformed, is_stateless, notifies, said, set_status};
+use super::{alter, answer_if, is_malformed, said, set_status};
 use crate::edge::{Hook::*, Meeting, Row, http_row};
 use crate::http::{Arrival, BUFFERING, Content, Departure, LAST_EVENT};
 
@@ -82,7 +82,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "bad-notification-accepted",
         "A notification to no session is taken",
         &[Depart(|_, arrival, departure| {
-            if notifies(arrival) && has_session(arrival) && departure.status == StatusCode::NOT_FOUND {
+            if goes_nowhere(arrival, departure) {
                 *departure = Departure::empty(StatusCode::ACCEPTED);
             }
         })],
@@ -91,7 +91,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "bad-notification-answered",
         "A notification to no session is answered with a result",
         &[Depart(|_, arrival, departure| {
-            if notifies(arrival) && has_session(arrival) && departure.status == StatusCode::NOT_FOUND {
+            if goes_nowhere(arrival, departure) {
                 *departure = Departure::json(StatusCode::OK, nothing());
             }
         })],
@@ -124,7 +124,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "list-without-body",
         "A list is answered with status 200 and no body",
         &[Depart(|_, arrival, departure| {
-            if said(arrival, "/method").as_deref() == Some("resources/list") {
+            if lists(arrival) {
                 departure.content = Content::Bytes(Vec::new());
             }
         })],
@@ -133,7 +133,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "list-fails-bare",
         "A list makes the server fail with status 500 and no body",
         &[Depart(|_, arrival, departure| {
-            if said(arrival, "/method").as_deref() == Some("resources/list") {
+            if lists(arrival) {
                 departure.status = StatusCode::INTERNAL_SERVER_ERROR;
                 departure.content = Content::Bytes(Vec::new());
             }
@@ -180,14 +180,14 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "unsupported-version-as-ok",
         "A version that is not served is refused with status 200",
         &[Depart(|_, _, departure| {
-            set_status(departure, code(departure) == Some(-32022), StatusCode::OK);
+            set_status(departure, departure.code() == Some(-32022), StatusCode::OK);
         })],
     ),
     http_row(
         "missing-capability-as-ok",
         "What the client is not able to is refused with status 200",
         &[Depart(|_, _, departure| {
-            set_status(departure, code(departure) == Some(-32021), StatusCode::OK);
+            set_status(departure, departure.code() == Some(-32021), StatusCode::OK);
         })],
     ),
     http_row(
@@ -232,7 +232,7 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "not-found-without-body",
         "A resource that is not there is refused with 404 and no body",
         &[Depart(|_, arrival, departure| {
-            let absent = matches!(code(departure), Some(-32002 | -32602));
+            let absent = matches!(departure.code(), Some(-32002 | -32602));
             if absent && said(arrival, "/params/uri").is_some() {
                 *departure = Departure::empty(StatusCode::NOT_FOUND);
             }
@@ -242,27 +242,22 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         "get-as-json",
         "A GET in a session is answered with JSON",
         &[Arrive(|_, arrival| {
-            let listens = arrival.path == "/mcp" && arrival.method == "GET" && has_session(arrival);
-            if listens {
-                Meeting::Answer(Departure::json(StatusCode::OK, b"{}".to_vec()))
-            } else {
-                Meeting::Pass
+            if listens(arrival) {
+                return Meeting::Answer(Departure::json(StatusCode::OK, b"{}".to_vec()));
             }
+            Meeting::Pass
         })],
     ),
     http_row(
         "get-not-found",
         "A GET in a session is answered with 404",
-        &[Arrive(|_, arrival| {
-            let listens = arrival.path == "/mcp" && arrival.method == "GET" && has_session(arrival);
-            answer_if(listens, StatusCode::NOT_FOUND)
-        })],
+        &[Arrive(|_, arrival| answer_if(listens(arrival), StatusCode::NOT_FOUND))],
     ),
     http_row(
         "get-untyped",
         "The stream of a GET does not say what it is",
         &[Depart(|_, arrival, departure| {
-            if departure.is_stream() && arrival.path == "/mcp" && arrival.method == "GET" {
+            if departure.is_stream() && listens(arrival) {
                 departure.headers.remove(CONTENT_TYPE);
             }
         })],
@@ -284,16 +279,13 @@ pub(in crate::faults) const TABLE: &[Row] = &[
     http_row(
         "last-event-id-refused",
         "Without a session, a request that names a last event is refused",
-        &[Arrive(|_, arrival| {
-            let comes_back = is_stateless(arrival) && arrival.headers.contains_key(LAST_EVENT);
-            answer_if(comes_back, StatusCode::BAD_REQUEST)
-        })],
+        &[Arrive(|_, arrival| answer_if(comes_back(arrival), StatusCode::BAD_REQUEST))],
     ),
     http_row(
         "last-event-id-obeyed",
         "Without a session, a request that names a last event gets a stream with nothing on it",
         &[Arrive(|_, arrival| {
-            if is_stateless(arrival) && arrival.headers.contains_key(LAST_EVENT) {
+            if comes_back(arrival) {
                 return Meeting::Answer(Departure::stream(axum::body::Body::empty()));
             }
             Meeting::Pass
@@ -315,12 +307,32 @@ fn is_taken(arrival: &Arrival, departure: &Departure) -> bool {
     arrival.path == "/mcp" && departure.status == StatusCode::ACCEPTED
 }
 
+/// Whether a request asks for the list of resources.
+fn lists(arrival: &Arrival) -> bool {
+    said(arrival, "/method").as_deref() == Some("resources/list")
+}
+
+/// Whether a notification was refused because its session is not known.
+fn goes_nowhere(arrival: &Arrival, departure: &Departure) -> bool {
+    arrival.notifies() && arrival.has_session() && departure.status == StatusCode::NOT_FOUND
+}
+
+/// Whether a request opens a stream of a session.
+fn listens(arrival: &Arrival) -> bool {
+    arrival.path == "/mcp" && arrival.method == "GET" && arrival.has_session()
+}
+
+/// Whether a request without a session names the last event that its client had.
+fn comes_back(arrival: &Arrival) -> bool {
+    arrival.is_stateless() && arrival.headers.contains_key(LAST_EVENT)
+}
+
 fn is_unknown_method(arrival: &Arrival, departure: &Departure) -> bool {
-    is_stateless(arrival) && code(departure) == Some(-32601)
+    arrival.is_stateless() && departure.code() == Some(-32601)
 }
 
 fn is_undescribed(arrival: &Arrival, departure: &Departure) -> bool {
-    is_stateless(arrival) && departure.status == StatusCode::BAD_REQUEST && code(departure) == Some(-32602)
+    arrival.is_stateless() && departure.status == StatusCode::BAD_REQUEST && departure.code() == Some(-32602)
 }
 
 fn is_not_allowed(arrival: &Arrival, departure: &Departure, method: &str) -> bool {
