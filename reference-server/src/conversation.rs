@@ -202,7 +202,8 @@ impl Conversation {
         if !request.params.is_object() && !request.params.is_null() {
             return Err(Refusal::params("params must be an object"));
         }
-        let context = if opening::describes_itself(request) && !self.settings.stateless().is_empty() {
+        let stateless = !self.settings.stateless().is_empty();
+        let context = if stateless && opening::describes_itself(request) {
             opening::stateless_context(&self.settings, request)?
         } else if request.method == "initialize" {
             return self.initialize(request).map(Answer::Now);
@@ -210,7 +211,9 @@ impl Conversation {
             let progress_token = opening::progress_token(request)?;
             let (revision, log_level) = (session.revision, session.log_level);
             Context { revision, log_level, capabilities: Value::Null, progress_token }
-        } else if self.settings.newest_stateful().is_none() || request.method == "server/discover" {
+        } else if self.settings.newest_stateful().is_none()
+            || stateless && request.method == "server/discover"
+        {
             opening::stateless_context(&self.settings, request)?
         } else if request.method == "ping" {
             return Ok(Answer::Now(json!({})));

@@ -400,6 +400,12 @@ fn versions_are_agreed_on_or_refused() {
         client.send(r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#).await;
         assert_eq!(client.next().await["error"]["code"], -32602);
     });
+    // By -32022 a client would take an older server for a newer one, and never try `initialize`.
+    run(async {
+        let options = Options { revisions: stateful().collect(), ..Options::default() };
+        let mut client = Client::start(options, Revision::V2026_07_28);
+        assert_eq!(client.refused("server/discover", json!({})).await, -32600);
+    });
 }
 
 #[test]
