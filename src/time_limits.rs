@@ -40,6 +40,15 @@ pub const DRAIN: Duration = Duration::from_secs(2);
 /// For a connection to an HTTP server: longer than what a lost packet costs.
 pub const CONNECT: Duration = Duration::from_secs(10);
 
+/// After a connection that failed, before the next try.
+pub const CONNECT_AGAIN: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+
+/// For an HTTP server, or what stands before it, that is not ready yet: so long its opening is tried again,
+pub const READY: Duration = Duration::from_secs(5);
+
+/// and this often.
+pub const READY_AGAIN: Duration = Duration::from_millis(250);
+
 /// For a hook of the profile that runs a command.
 pub const HOOK: Duration = Duration::from_secs(30);
 

@@ -207,7 +207,9 @@ impl Conversation {
 
     fn take_status(&mut self, entry: &Entry) {
         self.first_heard.get_or_insert(entry.at);
-        self.requests.meet_status(entry.exchange, status_of(entry));
+        let head = String::from_utf8_lossy(&entry.bytes).to_ascii_lowercase();
+        let streams = head.contains("\ncontent-type: text/event-stream");
+        self.requests.meet_response(entry.exchange, status_of(entry), streams);
     }
 
     fn take_line(&mut self, entry: &Entry, meet: &mut impl FnMut(&Observed<'_>)) {
@@ -426,7 +428,7 @@ impl Conversation {
         };
         for asked in self.requests.iter() {
             let unanswered = !asked.answered() && asked.mistyped == 0;
-            // HTTP says when no answer will come any more.
+            // Where HTTP broke off nobody will answer any more; what it answered itself is for its own cases to judge.
             let waited = |waited| waited || asked.closed;
             let unread = self.unread.is_some_and(|unread| unread > asked.sequence);
             let is_late = match self.first_heard {
@@ -445,7 +447,7 @@ impl Conversation {
                            "acknowledged": asked.acknowledged,
                            "stopped": self.input_ended && self.exit.is_some_and(|exit| !exit.by_us),
                            "early": asked.early,
-            "silent": unanswered && waited(is_late) && !self.died && !unread,
+            "silent": unanswered && !asked.is_refused() && waited(is_late) && !self.died && !unread,
                            "died": unanswered && self.died,
                        });
             meet_end(Kind::Exchange, Some(asked.method.as_str()), &value, Some(asked));

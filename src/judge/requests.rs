@@ -25,6 +25,10 @@ pub(super) struct Asked {
     pub exchange: Option<u64>,
     /// The status of the response.
     pub status: Option<u16>,
+    /// That response is a stream of events.
+    pub streams: bool,
+    /// The response came to its end.
+    pub whole: bool,
     /// The connection broke without a response.
     pub closed: bool,
     /// The newest value of progress that was reported for it.
@@ -38,6 +42,12 @@ pub(super) struct Asked {
 impl Asked {
     pub fn answered(&self) -> bool {
         self.results + self.errors > 0
+    }
+
+    /// Whether HTTP has answered in place of a message: by a status, or by a body that holds none.
+    pub fn is_refused(&self) -> bool {
+        let with_body = self.whole && !self.streams;
+        self.status.is_some_and(|status| status >= 400 || status == 200 && with_body)
     }
 
     pub fn is_listen(&self) -> bool {
@@ -92,6 +102,8 @@ impl Requests {
             cancelled: false,
             exchange: entry.exchange,
             status: None,
+            streams: false,
+            whole: false,
             closed: false,
             acknowledged: false,
             tag_seen: false,
@@ -113,10 +125,11 @@ impl Requests {
         }
     }
 
-    /// Over HTTP a response has begun.
-    pub fn meet_status(&mut self, exchange: Option<u64>, status: Option<u16>) {
+    /// Over HTTP a response has begun; it may be a stream of events.
+    pub fn meet_response(&mut self, exchange: Option<u64>, status: Option<u16>, streams: bool) {
         if let Some(asked) = self.asked.iter_mut().rev().find(|asked| asked.exchange == exchange) {
             asked.status = status;
+            asked.streams = streams;
         }
     }
 
@@ -126,6 +139,7 @@ impl Requests {
         let carried = self.asked.iter_mut().rev().find(|asked| asked.exchange == entry.exchange);
         if let Some(asked) = carried {
             asked.cancelled |= abandoned;
+            asked.whole = entry.bytes.is_empty();
             // The old transport accepts a request with 202, and answers elsewhere. What a response lacks is for the cases
             // of HTTP to say; without any, nobody has answered.
             asked.closed = entry.bytes.starts_with(b"broken") && asked.status.is_none();

@@ -106,8 +106,19 @@ impl Server for Running {
 }
 
 impl Site {
-    /// A connection, or why there is none, within the time that connecting may take.
+    /// A connection, or why there is none. As nothing has been sent yet, one that fails is tried again: a busy server
+    /// may refuse one.
     async fn connect(&self) -> io::Result<Box<dyn Stream>> {
+        for wait in time_limits::CONNECT_AGAIN {
+            if let Ok(stream) = self.connect_once().await {
+                return Ok(stream);
+            }
+            tokio::time::sleep(wait).await;
+        }
+        self.connect_once().await
+    }
+
+    async fn connect_once(&self) -> io::Result<Box<dyn Stream>> {
         match tokio::time::timeout(time_limits::CONNECT, self.connect.connect()).await {
             Ok(connected) => connected,
             Err(_) => Err(io::Error::new(

@@ -2,11 +2,12 @@
 
 use super::missing::Missing;
 use super::scene::{Played, Scene, Stop, unresolved};
+use super::talk::OWNS_DEATH;
 use crate::case::model::{Answer, Answers};
 use crate::check::predicate::all_hold;
 use crate::dialect::{Dialect, META_SUBSCRIPTION};
 use crate::record::{Outcome, Place, Transport};
-use crate::session::{Gone, Refusal, Reply, Session};
+use crate::session::{Gone, Refusal, Reply, Session, State};
 use crate::time_limits;
 use crate::wire::{Id, Json, Message};
 use std::sync::Arc;
@@ -74,7 +75,10 @@ pub struct Expected<'a> {
 
 /// Finds the answer in what has come so far.
 fn find(session: &Session, expected: &Expected<'_>) -> Option<Came> {
-    let state = session.state();
+    find_in(&session.state(), expected)
+}
+
+fn find_in(state: &State, expected: &Expected<'_>) -> Option<Came> {
     state.inbox.iter().filter(|arrival| arrival.sequence > expected.since).find_map(|arrival| {
         let sequence = arrival.sequence;
         match arrival.reading.message.as_ref()? {
@@ -110,18 +114,29 @@ pub async fn await_answer(
     place: &Place,
     expected: Expected<'_>,
 ) -> Played<Came> {
+    let what = "the server to live on after the frame";
     match wait_for(session, &expected).await {
         Ok(came) => Ok(came.unwrap_or(Came::Silent)),
-        Err(gone) => {
-            let what = "the server to live on after the frame";
-            Err(scene.lost(place, session, what, gone.as_ref(), "stdio/keeps-running"))
-        }
+        Err(Lost::Gone(gone)) => Err(scene.lost(place, session, what, Some(&gone), OWNS_DEATH)),
+        Err(Lost::Mute) => Err(scene.lost(place, session, what, None, OWNS_DEATH)),
+        Err(Lost::Refused(refusal)) => Err(gate(&refusal).unwrap_or_else(|| {
+            scene.show(session, vec![refusal.sequence]);
+            scene.lost_to(place, session, what, refusal.to_string(), OWNS_DEATH)
+        })),
     }
 }
 
-/// `Err(None)`: it runs, but no longer answers the liveness probe.
-async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<Came>, Option<Gone>> {
+/// Why the liveness probe after a frame was not answered.
+enum Lost {
+    Gone(Gone),
+    /// It runs, and says nothing.
+    Mute,
+    Refused(Refusal),
+}
+
+async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<Came>, Lost> {
     let limit = session.request_limit();
+    let sent = session.state().newest();
     if !expected.may_be_silent {
         let deadline = Instant::now() + limit;
         loop {
@@ -129,9 +144,9 @@ async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<C
                 return Ok(Some(came));
             }
             if let Some(gone) = session.state().gone() {
-                return Err(Some(gone));
+                return Err(Lost::Gone(gone));
             }
-            if let Some(refusal) = session.state().refusal_since(expected.since) {
+            if let Some(refusal) = session.state().refusal_between(expected.since, sent) {
                 return Ok(Some(Came::Refused(refusal)));
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -143,27 +158,34 @@ async fn wait_for(session: &Session, expected: &Expected<'_>) -> Result<Option<C
         }
     }
     let asked = Instant::now();
-    let reply = session.liveness().await;
-    if let Some(came) = find(session, expected) {
-        return match reply {
-            Reply::Gone(gone) => Err(Some(gone)),
-            Reply::Silence(_) => Err(None),
-            _ => Ok(Some(came)),
-        };
+    match session.liveness().await {
+        Reply::Gone(gone) => return Err(Lost::Gone(gone)),
+        Reply::Silence(_) => return Err(Lost::Mute),
+        Reply::Refused(refusal) => return Err(Lost::Refused(refusal)),
+        Reply::Result { .. } | Reply::Error { .. } => {}
     }
-    match reply {
-        Reply::Gone(gone) => return Err(Some(gone)),
-        Reply::Silence(_) => return Err(None),
-        _ => {}
+    if session.is_http() {
+        // The probe went another way, and proves nothing of how long the answer may take; HTTP says when none comes.
+        let over =
+            |state: &State| find_in(state, expected).is_some() || state.is_over_between(expected.since, sent);
+        session.wait(limit, |state| over(state).then_some(())).await;
+    } else if find(session, expected).is_none() {
+        let settle = time_limits::SETTLE.max(asked.elapsed() * time_limits::QUIET_SCALE);
+        tokio::time::sleep(settle.min(limit)).await;
     }
-    let settle = time_limits::SETTLE.max(asked.elapsed() * time_limits::QUIET_SCALE);
-    tokio::time::sleep(settle.min(limit)).await;
-    Ok(find(session, expected).or_else(|| session.state().refusal_since(expected.since).map(Came::Refused)))
+    let refusal = || session.state().refusal_between(expected.since, sent).map(Came::Refused);
+    Ok(find(session, expected).or_else(refusal))
 }
 
 /// Whether a status says nothing of the server's rules: it counts requests, or stands before the server.
 pub fn is_of_a_gateway(status: u16) -> bool {
     matches!(status, 429 | 502 | 503 | 504)
+}
+
+/// Whether HTTP's answer is about who asks, or how often: that is another question than how a request is answered.
+pub fn gate(refusal: &Refusal) -> Option<Stop> {
+    let status = refusal.status?;
+    (is_of_a_gateway(status) || matches!(status, 401 | 403)).then(|| gated(status))
 }
 
 /// Such a status came.
@@ -185,11 +207,10 @@ pub fn judge(
     let mut entries = vec![sent];
     entries.extend(came.sequence());
     scene.show(session, entries);
-    // Who may ask at all is another question than how a request is answered.
-    if let Came::Refused(Refusal { status: Some(status), .. }) = came
-        && (is_of_a_gateway(*status) || matches!(status, 401 | 403))
+    if let Came::Refused(refusal) = came
+        && let Some(gated) = gate(refusal)
     {
-        return Err(gated(*status));
+        return Err(gated);
     }
     let lists = [
         (&answers.pass, None),
@@ -286,9 +307,9 @@ fn name(answer: &Answer) -> String {
     }
 }
 
-/// Whether silence is in any of the lists.
+/// Whether silence is lawful. Where it is held against the server, only the whole time limit proves it.
 pub fn may_be_silent(answers: &Answers) -> bool {
-    let lists = [&answers.pass, &answers.advice, &answers.note, &answers.fail];
+    let lists = [&answers.pass, &answers.note];
     lists.iter().any(|list| list.iter().any(|answer| matches!(answer, Answer::Silent)))
 }
 

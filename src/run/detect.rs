@@ -3,6 +3,7 @@
 //! Both openings are tried at once, each on a process of its own: `initialize`, and `server/discover` with a valid
 //! `_meta` (DRV-28). A legacy server may meet the second with any error, with silence or by exiting: no defect.
 
+use super::answers;
 use super::sources::{Knowledge, Sources};
 use super::survey;
 use crate::check::phrase::{SHOWN, clipped};
@@ -41,6 +42,11 @@ pub enum Opening {
         reason: String,
         session: Arc<Session>,
     },
+    /// What stands before the server refused it: nobody knows what the server would have said.
+    Barred {
+        reason: String,
+        session: Arc<Session>,
+    },
     /// It could not be started.
     NotStarted(LaunchError),
 }
@@ -54,12 +60,18 @@ impl Opening {
         self
     }
 
+    /// Whether the server has said nothing at all.
+    pub fn said_nothing(&self) -> bool {
+        matches!(self, Self::NoReply { .. } | Self::Barred { .. } | Self::NotStarted(_))
+    }
+
     /// Ends the server of this opening; what was learned stays.
     async fn release(&self) {
         match self {
             Self::Spoken(Opened { session, .. })
             | Self::Wrong { session, .. }
             | Self::NoReply { session, .. }
+            | Self::Barred { session, .. }
             | Self::NotSpoken { session: Some(session), .. } => session.end().await,
             Self::NotSpoken { session: None, .. } | Self::NotStarted(_) => {}
         }
@@ -84,7 +96,7 @@ pub async fn detect(sources: &Sources, stateful: Revision) -> (Opening, Opening)
     let stateful = async {
         let began = Instant::now();
         let opening = initialize(sources, stateful, "opening").await;
-        let answered = !matches!(opening, Opening::NoReply { .. } | Opening::NotStarted(_));
+        let answered = !opening.said_nothing();
         let _ = done.send(Some(answered.then(|| began.elapsed())));
         opening.surveyed().await
     };
@@ -99,14 +111,11 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
         Err(error) => return Opening::NotStarted(error),
     };
     let params = session.dialect.initialize_params();
-    let mut reply = ask(&session, sources, params.clone()).await;
-    // As the specification has clients find out about servers of the oldest transport.
-    if let Reply::Refused(Refusal { status: Some(400 | 404 | 405), .. }) = &reply
-        && session.fall_back().await
-    {
+    let mut reply = ask(&session, sources, "initialize", Some(params.clone())).await;
+    if may_be_old(&session, &reply) && session.fall_back().await {
         sources.remember_old();
         session.state().transcript.head.transport = sources.transport(wanted);
-        reply = ask(&session, sources, params).await;
+        reply = ask(&session, sources, "initialize", Some(params)).await;
     }
     let result = match reply {
         Reply::Result { result, .. } => result,
@@ -125,7 +134,7 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
             return if is_old {
                 Opening::Wrong { reason, session }
             } else {
-                Opening::NoReply { reason, session }
+                refused(&refusal, reason, session)
             };
         }
         Reply::Gone(gone) => {
@@ -159,10 +168,43 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
     Opening::Spoken(Opened { session, knowledge })
 }
 
-async fn ask(session: &Session, sources: &Sources, params: Json) -> Reply {
-    match session.request(session.fresh_id(), "initialize", Some(params), false).await {
-        Ok(ticket) => session.answer(&ticket, sources.bounds.start).await,
-        Err(gone) => Reply::Gone(gone),
+/// Asks for an opening. Over HTTP a server that has just been started, or what stands before it, may not be ready yet.
+async fn ask(session: &Session, sources: &Sources, method: &str, params: Option<Json>) -> Reply {
+    let began = Instant::now();
+    loop {
+        let reply = match session.request(session.fresh_id(), method, params.clone(), false).await {
+            Ok(ticket) => session.answer(&ticket, sources.bounds.start).await,
+            Err(gone) => Reply::Gone(gone),
+        };
+        let unready = matches!(reply, Reply::Refused(Refusal { status: None | Some(502..=504), .. }));
+        if !unready || began.elapsed() >= time_limits::READY {
+            return reply;
+        }
+        tokio::time::sleep(time_limits::READY_AGAIN).await;
+    }
+}
+
+/// As the specification has clients find out about servers of the oldest transport: their endpoint takes no POST, and
+/// says so by a status, or in JSON. An error of the newest era is of a server that knows better.
+fn may_be_old(session: &Session, reply: &Reply) -> bool {
+    let is_refusal = |status: u16| (400..500).contains(&status) && !matches!(status, 401 | 403 | 407 | 429);
+    match reply {
+        Reply::Refused(refusal) => refusal.status.is_some_and(is_refusal),
+        Reply::Error { error, sequence } => {
+            let code = error.get("code").and_then(Json::as_i64);
+            let is_modern = code.is_some_and(|code| (-32022..=-32020).contains(&code));
+            !is_modern && session.state().is_refused(*sequence)
+        }
+        Reply::Result { .. } | Reply::Silence(_) | Reply::Gone(_) => false,
+    }
+}
+
+/// HTTP's own answer to an opening.
+fn refused(refusal: &Refusal, reason: String, session: Arc<Session>) -> Opening {
+    if answers::gate(refusal).is_some() {
+        Opening::Barred { reason, session }
+    } else {
+        Opening::NoReply { reason, session }
     }
 }
 
@@ -184,34 +226,28 @@ async fn discover(sources: &Sources, mut took: watch::Receiver<Option<Option<Dur
     };
     let began = Instant::now();
     let params = session.dialect.params(None);
-    let sent = session.request(session.fresh_id(), "server/discover", params, false).await;
-    let reply = match sent {
-        Ok(ticket) => {
-            let answer = session.answer(&ticket, sources.bounds.start);
-            let patience = async {
-                // As long as the other opening has not answered, nobody knows how slowly this server starts.
-                let took = took.wait_for(Option::is_some).await.ok().and_then(|took| *took).flatten();
-                let Some(took) = took else { return tokio::time::sleep(sources.bounds.start).await };
-                let limit = time_limits::DISCOVER.max(took * 2);
-                tokio::time::sleep(limit.saturating_sub(began.elapsed())).await;
-            };
-            tokio::select! {
-                biased;
-                reply = answer => reply,
-                () = patience => Reply::Silence(began.elapsed()),
-            }
-        }
-        Err(gone) => Reply::Gone(gone),
+    let patience = async {
+        // As long as the other opening has not answered, nobody knows how slowly this server starts.
+        let took = took.wait_for(Option::is_some).await.ok().and_then(|took| *took).flatten();
+        let Some(took) = took else { return tokio::time::sleep(sources.bounds.start).await };
+        // Over HTTP each request is owed a response, and silence is no lawful refusal.
+        let least = if session.is_http() { sources.bounds.request } else { time_limits::DISCOVER };
+        tokio::time::sleep(least.max(took * 2).saturating_sub(began.elapsed())).await;
+    };
+    let reply = tokio::select! {
+        biased;
+        reply = ask(&session, sources, "server/discover", params) => reply,
+        () = patience => Reply::Silence(began.elapsed()),
     };
     match reply {
         Reply::Result { result, .. } => discovered(session, result),
-        Reply::Error { error, .. } => refused(session, error).await,
+        Reply::Error { error, .. } => cross_checked(session, error).await,
         Reply::Silence(limit) => {
             let reason = format!("no reply to `server/discover` within {:.1} s", limit.as_secs_f32());
             no_reply_or_wrong(session, reason)
         }
         Reply::Refused(refusal) => {
-            Opening::NoReply { reason: format!("`server/discover` was answered by {refusal}"), session }
+            refused(&refusal, format!("`server/discover` was answered by {refusal}"), session)
         }
         Reply::Gone(gone) => {
             no_reply_or_wrong(session, format!("{gone} while `server/discover` was pending"))
@@ -232,7 +268,7 @@ fn discovered(session: Arc<Session>, result: Json) -> Opening {
 }
 
 /// `server/discover` was refused. A server that serves another request of the era is modern all the same.
-async fn refused(session: Arc<Session>, error: Json) -> Opening {
+async fn cross_checked(session: Arc<Session>, error: Json) -> Opening {
     let name = error_name(&error);
     let listed = session.call("resources/list", None).await;
     match listed {

@@ -104,5 +104,5 @@ fn header(scene: &Scene<'_>, value: &Template) -> Played<Option<Vec<u8>>> {
 }
 
 fn lost(scene: &mut Scene<'_>, step: &Step, session: &Arc<Session>, gone: &Gone) -> Stop {
-    scene.lost(&step.place, session, "an HTTP response", Some(gone), "stdio/keeps-running")
+    scene.lost(&step.place, session, "an HTTP response", Some(gone), talk::OWNS_DEATH)
 }

@@ -274,8 +274,7 @@ impl Run {
             }
             // A server of the stateless era alone may refuse `initialize` in any way, but not serve it wrongly.
             other if modern && !matches!(other, Opening::Wrong { .. }) => {
-                let reason = part_with(other).await;
-                self.unspoken(Era::Stateful, &reason);
+                self.part_unspoken(Era::Stateful, other).await;
             }
             other if wants_stateful => self.judge_wrong(other).await,
             other => {
@@ -293,10 +292,7 @@ impl Run {
                     opened.session.finish().await;
                 }
             }
-            other => {
-                let reason = part_with(other).await;
-                self.unspoken(Era::Stateless, &reason);
-            }
+            other => self.part_unspoken(Era::Stateless, other).await,
         }
         None
     }
@@ -373,9 +369,9 @@ impl Run {
     async fn judge_wrong(&mut self, opening: Opening) {
         let revision = self.settings.wanted.first_stateful();
         let (reason, session) = match opening {
-            Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => {
-                (reason, Some(session))
-            }
+            Opening::Wrong { reason, session }
+            | Opening::NoReply { reason, session }
+            | Opening::Barred { reason, session } => (reason, Some(session)),
             Opening::NotSpoken { reason, session } => (reason, session),
             Opening::NotStarted(error) => (error.to_string(), None),
             Opening::Spoken(opened) => (String::new(), Some(opened.session)),
@@ -404,6 +400,16 @@ impl Run {
         });
         let opening_cases: Vec<_> = opening_cases.map(|job| (stage.clone(), job)).collect();
         self.jobs.extend(opening_cases);
+    }
+
+    /// An era that did not open, beside one that did. Whether the server speaks it is not known where the opening did not
+    /// get through; that is no reason to skip what was asked for by name.
+    async fn part_unspoken(&mut self, era: Era, opening: Opening) {
+        let barred = matches!(opening, Opening::Barred { .. });
+        let reason = part_with(opening).await;
+        let before = self.spoken.len();
+        self.unspoken(era, &reason);
+        self.spoken[before..].iter_mut().for_each(|spoken| spoken.wrong = barred && spoken.listed);
     }
 
     /// Rows for the revisions of an era that the server does not speak, where they were asked for.
@@ -491,7 +497,9 @@ async fn part_with(opening: Opening) -> String {
     let (reason, session) = match opening {
         Opening::Spoken(Opened { session, .. }) => (String::new(), Some(session)),
         Opening::NotSpoken { reason, session } => (reason, session),
-        Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => (reason, Some(session)),
+        Opening::Wrong { reason, session }
+        | Opening::NoReply { reason, session }
+        | Opening::Barred { reason, session } => (reason, Some(session)),
         Opening::NotStarted(error) => (error.to_string(), None),
     };
     if let Some(session) = session {
@@ -502,13 +510,13 @@ async fn part_with(opening: Opening) -> String {
 
 /// Neither era spoken: was there no reply at all, or wrong ones?
 async fn unreachable(stateful: &Opening, stateless: &Opening) -> Option<Unreachable> {
-    let said_nothing =
-        |opening: &Opening| matches!(opening, Opening::NoReply { .. } | Opening::NotStarted(_));
-    if !said_nothing(stateful) || !said_nothing(stateless) {
+    if !stateful.said_nothing() || !stateless.said_nothing() {
         return None;
     }
     let (reason, session): (String, Option<&Arc<Session>>) = match stateful {
-        Opening::NoReply { reason, session } => (reason.clone(), Some(session)),
+        Opening::NoReply { reason, session } | Opening::Barred { reason, session } => {
+            (reason.clone(), Some(session))
+        }
         Opening::NotStarted(error) => (error.to_string(), None),
         _ => (String::new(), None),
     };
@@ -516,7 +524,7 @@ async fn unreachable(stateful: &Opening, stateless: &Opening) -> Option<Unreacha
         Some(session) => Some(session.kill().await),
         None => None,
     };
-    if let Opening::NoReply { session, .. } = stateless {
+    if let Opening::NoReply { session, .. } | Opening::Barred { session, .. } = stateless {
         session.kill().await;
     }
     let stderr = transcript.map(|transcript| transcript.stderr_tail(10)).unwrap_or_default();

@@ -10,6 +10,7 @@ use super::order;
 use super::plan::{self, Decision, Entry};
 use super::scene::{Ending, Scene};
 use super::sources::{Knowledge, Sources};
+use super::talk::OWNS_DEATH;
 use super::unprovoked;
 use super::{Cut, Suite};
 use crate::case::model::{Body, Case, SessionKind, Verb, each_step};
@@ -229,7 +230,7 @@ impl Stage {
         if self.knowledge.is_lost() {
             let mut ending = unproven("not reached: the server goes away as soon as it is opened".to_owned());
             if let Some(missing) = &mut ending.missing {
-                missing.help = Some("see `stdio/keeps-running`".to_owned());
+                missing.help = Some(format!("see `{OWNS_DEATH}`"));
             }
             return ending;
         }
@@ -296,9 +297,9 @@ impl Stage {
                 Err((reason, Some(opened.session)))
             }
             Opening::NotSpoken { reason, session } => Err((reason, session)),
-            Opening::Wrong { reason, session } | Opening::NoReply { reason, session } => {
-                Err((reason, Some(session)))
-            }
+            Opening::Wrong { reason, session }
+            | Opening::NoReply { reason, session }
+            | Opening::Barred { reason, session } => Err((reason, Some(session))),
             Opening::NotStarted(error) => Err((error.to_string(), None)),
         }
     }

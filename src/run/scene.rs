@@ -382,11 +382,23 @@ impl<'a> Scene<'a> {
         gone: Option<&Gone>,
         owner: &str,
     ) -> Stop {
-        self.spoilt = true;
         let got = match gone {
             Some(gone) => gone.to_string(),
             None => "no answer; the server still runs".to_owned(),
         };
+        self.lost_to(place, session, what, got, owner)
+    }
+
+    /// As [`Scene::lost`], in these words.
+    pub fn lost_to(
+        &mut self,
+        place: &Place,
+        session: &Session,
+        what: &str,
+        got: String,
+        owner: &str,
+    ) -> Stop {
+        self.spoilt = true;
         if !self.deliberate {
             return Stop::Unproven(Missing {
                 reason: format!("not reached: {what} met {got}"),

@@ -280,20 +280,25 @@ async fn acknowledged(scene: &mut Scene<'_>, step: &Step, pending: &Pending) -> 
             _ => None,
         })
     };
-    let ended =
-        |state: &State| state.answer_to(&ticket.id, ticket.sequence).is_some() || state.gone().is_some();
+    let ended = |state: &State| {
+        let answered = state.answer_to(&ticket.id, ticket.sequence).is_some();
+        answered || state.gone().is_some() || state.refusal(ticket.sequence).is_some()
+    };
     session.wait(limit, |state| (acknowledgement(state).is_some() || ended(state)).then_some(())).await;
     let found = acknowledgement(&session.state());
     if let Some((params, sequence)) = found {
         scene.show(session, vec![ticket.sequence, sequence]);
         return Ok(params);
     }
-    let (gone, answer) = {
+    let (gone, answer, refusal) = {
         let state = session.state();
-        (state.gone(), state.answer_to(&ticket.id, ticket.sequence))
+        (state.gone(), state.answer_to(&ticket.id, ticket.sequence), state.refusal(ticket.sequence))
     };
     if let Some(gone) = gone {
         return Err(talk::lost_place(scene, &step.place, session, Some(gone)));
+    }
+    if let (None, Some(refusal)) = (&answer, refusal) {
+        return Err(talk::refused(scene, step, session, ticket, &refusal));
     }
     let got = match answer {
         Some(crate::session::Reply::Error { error, sequence }) => {
@@ -455,7 +460,12 @@ async fn quiet(scene: &mut Scene<'_>, step: &Step, window: &Quiet) -> Played {
             crate::session::Reply::Gone(gone) => {
                 return Err(talk::lost_place(scene, &step.place, &session, Some(gone)));
             }
-            _ => {}
+            crate::session::Reply::Refused(refusal) => {
+                return Err(Stop::Unproven(Missing::because(format!(
+                    "not reached: a sign of life met {refusal}"
+                ))));
+            }
+            crate::session::Reply::Result { .. } | crate::session::Reply::Error { .. } => {}
         }
     }
     let armed = scene.delays.get(&kind_key(&window.what.kind)).copied().unwrap_or_default();

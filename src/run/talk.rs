@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The standing cases that own silence and death during ordinary requests.
 const OWNS_SILENCE: &str = "json-rpc/every-request-answered";
-const OWNS_DEATH: &str = "stdio/keeps-running";
+pub(super) const OWNS_DEATH: &str = "json-rpc/keeps-running";
 const OWNS_REFUSAL: &str = "http/*";
 
 pub async fn call(scene: &mut Scene<'_>, step: &Step, call: &Call) -> Played {
@@ -100,7 +100,7 @@ pub(super) fn lost_call(
 }
 
 /// HTTP gave no message in answer. As with silence, a standing case owns that where nothing odd was asked.
-fn refused(
+pub(super) fn refused(
     scene: &mut Scene<'_>,
     step: &Step,
     session: &Arc<Session>,
@@ -108,6 +108,11 @@ fn refused(
     refusal: &Refusal,
 ) -> Stop {
     scene.show(session, vec![ticket.sequence, refusal.sequence]);
+    // The session has ended: what follows is to begin another.
+    scene.spoilt |= refusal.status == Some(404);
+    if let Some(gated) = answers::gate(refusal) {
+        return gated;
+    }
     if scene.deliberate {
         return scene.fault(&step.place, format!("an answer to `{}`", ticket.method), refusal.to_string());
     }
@@ -335,6 +340,9 @@ pub async fn alive(scene: &mut Scene<'_>, step: &Step) -> Played {
             Err(scene.fault(&step.place, what, format!("error{code}")))
         }
         Reply::Refused(refusal) => {
+            if let Some(gated) = answers::gate(&refusal) {
+                return Err(gated);
+            }
             let mut entries: Vec<u64> = sent.into_iter().collect();
             entries.push(refusal.sequence);
             scene.show(&session, entries);

@@ -129,7 +129,7 @@ impl Exchanges {
         self.known.get(&exchange)?.status
     }
 
-    /// How the exchange that carried this entry has ended, if it has.
+    /// The exchange that carried this entry.
     fn carrying(&self, sent: u64) -> Option<(&u64, &Known)> {
         self.known.iter().find(|(_, known)| known.sent == Some(sent))
     }
@@ -139,15 +139,23 @@ impl Exchanges {
         self.carrying(sent).and_then(|(_, known)| known.refusal(self.old))
     }
 
-    /// As [`Exchanges::refusal`], of whatever was sent after an entry, once all of it has ended.
-    pub fn refusal_since(&self, since: u64) -> Option<Refusal> {
-        let mut later: Vec<&Known> =
-            self.known.values().filter(|known| known.sent.is_some_and(|sent| sent > since)).collect();
-        later.sort_by_key(|known| known.sent);
-        if later.iter().any(|known| known.closed.is_none()) {
+    /// As [`Exchanges::refusal`], of whatever was sent between two entries, once all of it has ended.
+    pub(super) fn refusal_between(&self, since: u64, until: u64) -> Option<Refusal> {
+        if !self.is_over_between(since, until) {
             return None;
         }
-        later.into_iter().find_map(|known| known.refusal(self.old))
+        let mut sent: Vec<&Known> = self.sent_between(since, until).collect();
+        sent.sort_by_key(|known| known.sent);
+        sent.into_iter().find_map(|known| known.refusal(self.old))
+    }
+
+    /// Whether all that was sent between two entries has ended; what the old transport accepts is answered elsewhere.
+    pub(super) fn is_over_between(&self, since: u64, until: u64) -> bool {
+        self.sent_between(since, until).all(|known| known.closed.is_some())
+    }
+
+    fn sent_between(&self, since: u64, until: u64) -> impl Iterator<Item = &Known> {
+        self.known.values().filter(move |known| known.sent.is_some_and(|sent| sent > since && sent <= until))
     }
 
     /// Whether no GET has opened a stream.
@@ -457,6 +465,10 @@ impl State {
         let whole = *closing == Closing::Complete;
         // What refuses a request without a message says something of HTTP, and answers nothing.
         let is_refusal = known.sent.is_none() && known.status.is_some_and(|status| status >= 400);
+        if let Form::Json(body) = &known.form {
+            // Should it turn out to be no message, these are the words of a refusal.
+            known.text = body[..body.len().min(SHOWN)].to_vec();
+        }
         if let (true, Form::Json(body)) = (is_refusal, &mut known.form) {
             let body = std::mem::take(body);
             self.record_of(exchange, Channel::Body, body, Ending::None);

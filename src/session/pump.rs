@@ -168,9 +168,11 @@ impl Pump {
             let sequence = state.record_of(exchange, Channel::Stdout, bytes, ending);
             self.take_frame(state, sequence, ending);
             let came = state.inbox.iter().rev().take_while(|arrival| arrival.sequence == sequence);
-            let messages = came.filter_map(|arrival| arrival.reading.message.as_ref());
-            let is_response = messages.into_iter().any(Message::is_response);
-            state.count_message(exchange, is_response);
+            let messages: Vec<_> = came.filter_map(|arrival| arrival.reading.message.as_ref()).collect();
+            let is_response = messages.iter().any(|message| message.is_response());
+            if !messages.is_empty() {
+                state.count_message(exchange, is_response);
+            }
         }
     }
 

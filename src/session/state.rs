@@ -133,18 +133,33 @@ impl State {
         self.gone().or_else(|| self.input_broken.as_ref().map(|_| Gone::InputStuck))
     }
 
-    /// The answer to a request sent at `since`, if it has come.
+    /// The answer to a request sent at `since`, if it has come. Where HTTP says that the request failed, an error
+    /// without an id is its answer.
     pub fn answer_to(&self, id: &Id, since: u64) -> Option<Reply> {
         let first = self.inbox.partition_point(|arrival| arrival.sequence <= since);
         self.inbox[first..].iter().find_map(|arrival| match arrival.reading.message.as_ref()? {
             Message::Result { id: Some(answered), result } if answered == id => {
                 Some(Reply::Result { result: result.clone(), sequence: arrival.sequence })
             }
-            Message::Error { id: Some(answered), error } if answered == id => {
+            Message::Error { id: answered, error }
+                if answered
+                    .as_ref()
+                    .map_or_else(|| self.refuses(arrival.sequence, since), |answered| answered == id) =>
+            {
                 Some(Reply::Error { error: error.clone(), sequence: arrival.sequence })
             }
             _ => None,
         })
+    }
+
+    /// Whether this message came in the response that says that the one sent in that entry failed.
+    fn refuses(&self, sequence: u64, sent: u64) -> bool {
+        self.is_refused(sequence) && self.exchange_of(sequence) == self.exchange_of(sent)
+    }
+
+    fn exchange_of(&self, sequence: u64) -> Option<u64> {
+        let at = self.transcript.entries.binary_search_by_key(&sequence, |entry| entry.sequence).ok()?;
+        self.transcript.entries[at].exchange
     }
 
     /// What became of a message of ours that HTTP gave no answer to.
@@ -152,17 +167,22 @@ impl State {
         self.http.as_ref()?.refusal(sent)
     }
 
-    /// As [`State::refusal`], of all that was sent after an entry.
-    pub fn refusal_since(&self, since: u64) -> Option<Refusal> {
-        self.http.as_ref()?.refusal_since(since)
+    /// As [`State::refusal`], of all that was sent between two entries.
+    pub fn refusal_between(&self, since: u64, until: u64) -> Option<Refusal> {
+        self.http.as_ref()?.refusal_between(since, until)
+    }
+
+    /// Over HTTP: whether whatever was sent between two entries has had its response, whole.
+    pub fn is_over_between(&self, since: u64, until: u64) -> bool {
+        self.http.as_ref().is_some_and(|http| http.is_over_between(since, until))
     }
 
     /// Whether the message of this entry came in an HTTP response whose status says that the request failed.
     pub fn is_refused(&self, sequence: u64) -> bool {
         let Some(http) = &self.http else { return false };
-        let at = self.transcript.entries.binary_search_by_key(&sequence, |entry| entry.sequence);
-        let exchange = at.ok().and_then(|at| self.transcript.entries[at].exchange);
-        exchange.and_then(|exchange| http.status(exchange)).is_some_and(|status| status >= 400)
+        self.exchange_of(sequence)
+            .and_then(|exchange| http.status(exchange))
+            .is_some_and(|status| status >= 400)
     }
 
     /// Over HTTP: whether there is no stream for what belongs to no request.
