@@ -83,6 +83,22 @@ pub(in crate::faults) const TABLE: &[Row] = &[
         })],
     ),
     http_row(
+        "event-ids-repeat-without-sessions",
+        "Sessions have no ids, and the ids of events begin anew on each stream",
+        &[
+            Choose(|settings| {
+                (settings.http.sessions, settings.http.replies) = (false, Replies::Events);
+                (settings.subscribe, settings.list_changed) = (false, false);
+            }),
+            Event(|_, passage, mut event| {
+                if passage.revision.is_some() && !passage.old {
+                    event.id = Some(passage.place.to_string());
+                }
+                vec![event]
+            }),
+        ],
+    ),
+    http_row(
         "replay-of-other-streams",
         "Who comes back to a stream hears what was said on others",
         &[Choose(|settings| settings.http.replaying_all = true)],
