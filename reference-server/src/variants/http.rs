@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::edge::{Hook::*, Meeting, Row, http_row};
 use crate::edit::set;
-use crate::http::{Arrival, Content, Departure, Event as Sent, Passage, Replies, SESSION};
+use crate::http::{Arrival, Content, Departure, Event as Sent, LAST_EVENT, Passage, Replies, SESSION};
 
 pub(super) const TABLE: &[Row] = &[
     http_row(
@@ -49,6 +49,14 @@ pub(super) const TABLE: &[Row] = &[
         "no-event-ids",
         "Events have no ids, and nobody can come back for them",
         &[Choose(|settings| settings.http.resuming = false)],
+    ),
+    http_row(
+        "last-event-id-ignored",
+        "Who comes back to a stream gets a new one, whatever the last event was",
+        &[Arrive(|_, arrival| {
+            arrival.headers.remove(LAST_EVENT);
+            Meeting::Pass
+        })],
     ),
     http_row(
         "no-priming-event",
