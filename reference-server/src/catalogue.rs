@@ -132,6 +132,18 @@ pub(crate) fn entries() -> Vec<Entry> {
     ]
 }
 
+/// A resource that some servers list besides, whose URI holds characters that a URI escapes.
+pub(crate) fn unescaped_entry() -> Entry {
+    Entry {
+        uri: "litmus://text/grüße".to_owned(),
+        name: "grüße".to_owned(),
+        description: None,
+        mime: Some("text/plain"),
+        body: Body::Text("A URI whose characters are not escaped.\n".to_owned()),
+        adorned: false,
+    }
+}
+
 /// The template that the conformance suite of the protocol's own project reads from.
 pub(crate) const OFFICIAL_TEMPLATE: Template = Template {
     uri_template: "test://template/{id}/data",

@@ -274,7 +274,7 @@ impl Conversation {
                 self.unsubscribe(revision, request)?
             }
             "subscriptions/listen" if stateless => {
-                self.listen(key, request)?;
+                self.listen(store, key, request)?;
                 return Ok(Answer::Open);
             }
             "completion/complete" if settings.completions => completion::complete(store, revision, request)?,
@@ -363,11 +363,11 @@ impl Conversation {
         Ok(json!({}))
     }
 
-    fn listen(&mut self, key: u64, request: &Request) -> Result<(), Refusal> {
+    fn listen(&mut self, store: &Store, key: u64, request: &Request) -> Result<(), Refusal> {
         if !self.shared && self.streams.iter().any(|stream| stream.id == request.id) {
             return Err(Refusal::new(code::INVALID_REQUEST, "A request with this id is open"));
         }
-        let stream = Stream::open(&self.settings, key, request)?;
+        let stream = Stream::open(&self.settings, store, key, request)?;
         self.out.push(Outgoing::Notice { key: Some(key), message: stream.acknowledgement() });
         self.streams.push(stream);
         Ok(())

@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub subscribe_unknown: bool,
     /// Whether there is what the conformance suite of the protocol's own project looks for.
     pub official: bool,
+    /// Whether the list begins with a URI that holds characters beyond ASCII as they are.
+    pub unescaped: bool,
     /// What concerns HTTP only.
     pub http: Choices,
 }
@@ -45,6 +47,7 @@ impl Settings {
             completions: true,
             subscribe_unknown: false,
             official: false,
+            unescaped: false,
             http: Choices::default(),
         }
     }

@@ -8,6 +8,7 @@ use iri_string::types::UriStr;
 
 use crate::catalogue::{
     BROKEN, Body, Entry, OFFICIAL_TEMPLATE, TEMPLATE_MIME, TEMPLATES, Template, entries, official_entries,
+    unescaped_entry,
 };
 use crate::settings::Settings;
 use crate::template;
@@ -79,6 +80,9 @@ impl Store {
     /// What a server of these choices starts with.
     pub fn of(settings: &Settings) -> Self {
         let mut store = if settings.empty { Self::empty() } else { Self::new() };
+        if settings.unescaped {
+            store.entries.insert(0, unescaped_entry());
+        }
         if settings.official {
             store.entries.splice(0..0, official_entries());
             store.templates.insert(0, OFFICIAL_TEMPLATE);
@@ -121,6 +125,11 @@ impl Store {
         Ok(())
     }
 
+    /// Whether something may ever be at the URI: it is listed, whatever its form, or it passes the check.
+    pub fn may_hold(&self, uri: &str) -> Result<(), Absence> {
+        if self.entry(uri).is_some() { Ok(()) } else { Self::check(uri) }
+    }
+
     /// Whether a read of the URI finds something.
     pub fn holds(&self, uri: &str) -> Result<(), Absence> {
         self.read(uri).map(|_| ())
@@ -132,15 +141,16 @@ impl Store {
 
     /// What is behind a URI. Each item bears the URI as it was asked for, byte by byte, or that of a part.
     pub fn read(&self, uri: &str) -> Result<Vec<Content>, Absence> {
-        Self::check(uri)?;
-        if uri == BROKEN {
-            return Err(Absence::Broken);
-        }
+        // What is listed is there, even if its URI is none by the grammar.
         if let Some(entry) = self.entry(uri) {
             return Ok(match entry.body {
                 Body::Folder => self.files_in(uri).map(|file| self.content(file)).collect(),
                 _ => vec![self.content(entry)],
             });
+        }
+        Self::check(uri)?;
+        if uri == BROKEN {
+            return Err(Absence::Broken);
         }
         let (found, values) = self
             .templates

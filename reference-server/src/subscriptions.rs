@@ -23,7 +23,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// Reads the filter of a request and keeps what this server will honour.
-    pub fn open(settings: &Settings, key: u64, request: &Request) -> Result<Self, Refusal> {
+    pub fn open(settings: &Settings, store: &Store, key: u64, request: &Request) -> Result<Self, Refusal> {
         let filter = request.param("notifications").and_then(Value::as_object);
         let filter = filter.ok_or_else(|| Refusal::params("notifications must be an object"))?;
         for flag in ["resourcesListChanged", "toolsListChanged", "promptsListChanged"] {
@@ -41,7 +41,7 @@ impl Stream {
                 .collect::<Result<_, _>>()?,
             Some(_) => return Err(Refusal::params("resourceSubscriptions must be an array")),
         };
-        let honours = |uri: &&str| settings.subscribe && settings.resources && Store::check(uri).is_ok();
+        let honours = |uri: &&str| settings.subscribe && settings.resources && store.may_hold(uri).is_ok();
         Ok(Self {
             id: request.id.clone(),
             key,
@@ -102,9 +102,7 @@ impl Subscriptions {
 
     /// Ends a subscription; ending one that never was is no mistake.
     pub fn unsubscribe(&mut self, uri: &str) -> Result<(), Absence> {
-        Store::check(uri)?;
-        self.0.remove(uri);
-        Ok(())
+        if self.0.remove(uri) { Ok(()) } else { Store::check(uri) }
     }
 
     pub fn hears(&self, settings: &Settings, change: &Change) -> Option<Value> {

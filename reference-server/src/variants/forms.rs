@@ -296,6 +296,11 @@ pub(super) const TABLE: &[Row] = &[
         ],
     ),
     row(
+        "first-uri-beyond-ascii",
+        "The first listed URI holds characters beyond ASCII, unescaped",
+        &[Choose(|settings| settings.unescaped = true)],
+    ),
+    row(
         "optional-members-null",
         "What a resource or an item does not have is null",
         &[
