@@ -81,6 +81,7 @@ fn each_way_to_mistreat_a_request_costs_one_failure() {
 fn what_is_no_mcp_server_is_no_verdict_and_is_shown() {
     for (mode, words) in [
         ("page", "HTTP status 200 (<!doctype html><title>It works!</title>"),
+        ("json-page", "HTTP status 404 ({\"detail\":\"Not Found\"})"),
         ("redirect", "it leads to http://127.0.0.1:9/elsewhere, and redirects are not followed"),
         ("reset", "no HTTP response"),
         ("no-http", "no HTTP response"),

@@ -83,6 +83,8 @@ class Handler(socketserver.BaseRequestHandler):
         if mode == "page":
             page = b"<!doctype html><title>It works!</title>\x1b[2J"
             answer(stream, "200 OK", [("Content-Type", "text/html")], page)
+        elif mode == "json-page":
+            answer(stream, "404 Not Found", [("Content-Type", "application/json")], b'{"detail":"Not Found"}')
         elif mode == "redirect":
             answer(stream, "302 Found", [("Location", "http://127.0.0.1:9/elsewhere")], b"")
         elif mode == "mute":

@@ -153,6 +153,27 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     http_row(
+        "refusals-without-ids",
+        "An error whose status says that the request failed has the id null, whatever it answers",
+        &[Depart(|_, _, departure| {
+            let mut message = departure.message().unwrap_or_default();
+            if departure.status.is_client_error() && message.get("error").is_some() {
+                set(&mut message, "id", Value::Null);
+                departure.content = Content::Bytes(message.to_string().into_bytes());
+            }
+        })],
+    ),
+    http_row(
+        "refusals-in-other-json",
+        "What HTTP alone refuses in a session is refused in JSON of a framework",
+        &[Depart(|_, arrival, departure| {
+            let unread = matches!(departure.code(), Some(-32600 | -32700));
+            if departure.status.is_client_error() && unread && !arrival.is_stateless() {
+                departure.content = Content::Bytes(br#"{"detail":"No"}"#.to_vec());
+            }
+        })],
+    ),
+    http_row(
         "unknown-session-as-bad-request",
         "A request that names a session that never was is refused with 400",
         &[Depart(|memory, arrival, departure| {
