@@ -98,7 +98,10 @@ pub fn walk(
             Channel::Exit => conversation.take_exit(entry),
             Channel::Response => conversation.take_status(entry),
             Channel::Closed => conversation.requests.close(entry),
-            Channel::Request => conversation.replays.begin(entry),
+            Channel::Request => {
+                conversation.requests.leave(entry);
+                conversation.replays.begin(entry);
+            }
             Channel::Stderr | Channel::Body => {}
         }
         conversation.last = entry.at;

@@ -76,6 +76,8 @@ impl Asked {
 #[derive(Default)]
 pub(super) struct Requests {
     asked: Vec<Asked>,
+    /// We have ended the session: what is said of its requests from then on is owed to that.
+    left: bool,
     /// Frames malformed on purpose that are no request to us, yet may hold an id that the server can read.
     oddities: Vec<String>,
 }
@@ -125,8 +127,16 @@ impl Requests {
         }
     }
 
+    /// Over HTTP we begin an exchange.
+    pub fn leave(&mut self, entry: &Entry) {
+        self.left |= entry.bytes.starts_with(b"DELETE ") && !entry.deliberate;
+    }
+
     /// Over HTTP a response has begun; it may be a stream of events.
     pub fn meet_response(&mut self, exchange: Option<u64>, status: Option<u16>, streams: bool) {
+        if self.left {
+            return;
+        }
         if let Some(asked) = self.asked.iter_mut().rev().find(|asked| asked.exchange == exchange) {
             asked.status = status;
             asked.streams = streams;
@@ -135,6 +145,9 @@ impl Requests {
 
     /// Over HTTP an exchange has ended.
     pub fn close(&mut self, entry: &Entry) {
+        if self.left {
+            return;
+        }
         let abandoned = entry.bytes == b"abandoned";
         let carried = self.asked.iter_mut().rev().find(|asked| asked.exchange == entry.exchange);
         if let Some(asked) = carried {
