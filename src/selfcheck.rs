@@ -21,6 +21,9 @@ use std::sync::Arc;
 /// The newest revision of each era.
 const NEWEST: [Revision; 2] = [Revision::NEWEST_STATEFUL, Revision::NEWEST];
 
+/// Seconds that the trial of a lawful server may take over one transport. Quiet windows take a quarter of it.
+const LONGEST: u64 = 60;
+
 /// Variants that nothing fails, though they depart from what is recommended, and the cases that say so.
 const ADVISED: &[(&str, &str)] = &[
     ("eras-differ", "listen/filter-is-typed"),
@@ -72,6 +75,7 @@ impl Trial {
     fn join(&mut self, other: Self) {
         self.fired += other.fired;
         self.record.cases.extend(other.record.cases);
+        self.record.milliseconds = self.record.milliseconds.max(other.record.milliseconds);
         self.barren.extend(other.barren);
     }
 
@@ -227,25 +231,32 @@ fn unnoticed_at(suite: &Suite, fault: Fault, trial: &Trial) -> BTreeSet<Place> {
     unnoticed(suite, fault, trial).into_iter().map(|(_, place)| place).collect()
 }
 
-/// A lawful variant at every revision, on every transport that it concerns.
+/// A lawful variant at every revision on the first transport that it concerns, and at the newest of each era on others.
 pub fn try_variant(suite: &Arc<Suite>, variant: Variant) -> std::io::Result<Trial> {
     let options = Options { variants: vec![variant], ..Options::default() };
     let mut over = carriers(variant.transports());
     if over == [Transport::Http] {
         over.push(Transport::HttpSse);
     }
-    try_everywhere(suite, &options, &over)
+    try_everywhere(suite, &options, &over, &NEWEST)
 }
 
 /// The clean server everywhere.
 pub fn try_clean(suite: &Arc<Suite>) -> std::io::Result<Trial> {
-    try_everywhere(suite, &Options::default(), &Transport::ALL)
+    try_everywhere(suite, &Options::default(), &Transport::ALL, &Revision::ALL)
 }
 
-fn try_everywhere(suite: &Arc<Suite>, options: &Options, over: &[Transport]) -> std::io::Result<Trial> {
+/// At every revision on the first of the transports, at these on the others.
+fn try_everywhere(
+    suite: &Arc<Suite>,
+    options: &Options,
+    over: &[Transport],
+    elsewhere: &[Revision],
+) -> std::io::Result<Trial> {
     let mut trial: Option<Trial> = None;
     for transport in over {
-        let other = judge(suite, *transport, options.clone(), Wanted::These(Revision::ALL.to_vec()))?;
+        let revisions = if trial.is_none() { &Revision::ALL[..] } else { elsewhere };
+        let other = judge(suite, *transport, options.clone(), Wanted::These(revisions.to_vec()))?;
         match &mut trial {
             Some(trial) => trial.join(other),
             None => trial = Some(other),
@@ -283,7 +294,13 @@ pub fn clean_complaints(suite: &Suite, record: &Record) -> Vec<String> {
         Outcome::Unproven => waits_for_a_fault(row),
         _ => false,
     };
-    record.cases.iter().filter(|row| !sound(row)).map(complaint).collect()
+    record.cases.iter().filter(|row| !sound(row)).map(complaint).chain(waits(record)).collect()
+}
+
+/// Paused time costs nothing here, and users all of it: a lawful server that is waited for is not understood.
+fn waits(record: &Record) -> Option<String> {
+    let seconds = record.milliseconds / 1000;
+    (seconds > LONGEST).then(|| format!("the driver waited {seconds} s for a lawful server"))
 }
 
 /// What is wrong with a trial of a lawful variant: nothing may fail, nothing of ours may break, and it is advised what
@@ -301,6 +318,7 @@ pub fn variant_complaints(variant: Variant, record: &Record) -> Vec<String> {
         }
     }
     complaints.extend(unmet.into_iter().map(|case| format!("{case} does not advise it any more")));
+    complaints.extend(waits(record));
     complaints.extend(record.target.unreachable.iter().map(|reason| format!("unreachable: {reason}")));
     complaints
 }
