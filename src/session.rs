@@ -16,12 +16,14 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-pub mod http;
+mod endpoint;
+pub mod exchanges;
+mod http;
 mod pump;
 mod state;
 
-use http::Exchanges;
-pub use http::Refusal;
+use exchanges::Exchanges;
+pub use exchanges::{Refusal, Wanted};
 use pump::Pump;
 use state::Shared;
 pub use state::{Arrival, State};

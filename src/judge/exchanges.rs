@@ -171,7 +171,7 @@ impl Exchange<'_> {
 
     fn media_type(&self) -> String {
         let headers = self.response.map(headers).unwrap_or_default();
-        crate::session::http::media_type(
+        crate::session::exchanges::media_type(
             headers.get("content-type").and_then(Json::as_str).unwrap_or_default(),
         )
     }
@@ -184,7 +184,7 @@ impl Exchange<'_> {
         let mut events: Vec<Event> = self.bodies.iter().flat_map(|body| reader.push(&body.bytes)).collect();
         // What is still open, or was not kept, may be in the middle of an event.
         let kept: usize = self.bodies.iter().map(|body| body.bytes.len()).sum();
-        let is_whole = self.closed.is_some() && kept < crate::session::http::EVENTS_KEPT;
+        let is_whole = self.closed.is_some() && kept < crate::session::exchanges::EVENTS_KEPT;
         events.extend(reader.finish().filter(|_| is_whole));
         events
     }

@@ -5,7 +5,7 @@ use super::scene::{Played, Scene, Stop};
 use super::{frames, talk};
 use crate::case::model::{Http, HttpAct, HttpBody, Step, Template};
 use crate::judge::exchanges::Exchanges;
-use crate::session::{Gone, Session, http::Wanted, request_message};
+use crate::session::{Gone, Session, Wanted, request_message};
 use crate::wire::Json;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -2,6 +2,7 @@
 //! server's own requests.
 
 use super::Flood;
+use super::exchanges;
 use super::state::{FRAMES_KEPT, Shared, State};
 use crate::dialect::Dialect;
 use crate::peer::{Closing, Incoming, Outgoing};
@@ -9,7 +10,6 @@ use crate::transcript::{Channel, Ending, Exit};
 use crate::wire::{self, Json, Limits, Message, Reading, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Replies to server requests that may wait to be written; a server that floods us with requests gets no more.
@@ -116,10 +116,8 @@ impl Pump {
                 let messages = state.close_exchange(exchange, &closing, self.limits.length);
                 self.take_messages(&mut state, exchange, messages);
                 state.record_closing(exchange, closing);
-                if let Some((retry, event)) =
-                    state.broken_off(exchange).filter(|_| !self.dialect.is_stateless())
-                {
-                    self.come_back(retry, event);
+                if let Some(behind) = state.broken_off(exchange).filter(|_| !self.dialect.is_stateless()) {
+                    exchanges::come_back(self.shared.clone(), self.input.clone(), behind);
                 }
             }
             Incoming::InputBroken(reason) => state.input_broken = Some(reason),
@@ -174,19 +172,6 @@ impl Pump {
                 state.count_message(exchange, is_response);
             }
         }
-    }
-
-    /// Takes up a stream that broke off, after a while, as clients do.
-    fn come_back(&self, retry: Duration, event: String) {
-        let (shared, input) = (self.shared.clone(), self.input.clone());
-        tokio::spawn(async move {
-            tokio::time::sleep(retry).await;
-            let order = shared.lock().begin_resumption(event);
-            if let Some(exchange) = order {
-                // Refused only by a peer that has gone.
-                let _ = input.send(Outgoing::Exchange(exchange)).await;
-            }
-        });
     }
 
     /// What the newest entry, a frame, says.

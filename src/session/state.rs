@@ -1,6 +1,6 @@
 //! What is known of a conversation so far? The transcript as it grows, the inbox, and why nothing more may come.
 
-use super::http::{Exchanges, Refusal};
+use super::exchanges::{Exchanges, Refusal};
 use super::{Flood, Gone, Reply};
 use crate::record::Excerpt;
 use crate::transcript::{Channel, Ending, Entry, Exit, Transcript};
