@@ -111,7 +111,15 @@ fn what_cannot_be_reached_that_way_is_a_usage_error() {
         (&["--url", "http://127.0.0.1:${port}/mcp"], "give its command too"),
         (&["--url", "http://127.0.0.1:${prot}/mcp"], "only `${port}` is"),
         (&["--url", "http://127.0.0.1/", "--transport", "stdio"], "leave `--transport stdio` out"),
-        (&["--url", "http://127.0.0.1/", "--header", "Authorization"], "write `--header 'Name: value'`"),
+        (
+            &["--url", "http://127.0.0.1/", "--header", "A: b", "--header", "Authorization Bearer hunter22"],
+            "number 2 of the `--header` options is none: write `--header 'Name: value'`",
+        ),
+        (
+            &["--url", "http://h/", "--header", "Authorization Basic hunter22:x"],
+            "write `--header 'Name: value'`",
+        ),
+        (&["--url", "ftp://h/mcp?key=hunter22"], "`ftp://h/mcp?key=[masked]` has neither"),
         (&["--header", "A: b"], "give `--url` too"),
         (&["--transport", "http", "--", "node"], "say where the command listens"),
     ] {
@@ -120,5 +128,6 @@ fn what_cannot_be_reached_that_way_is_a_usage_error() {
         let run = run(&all);
         assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(words), "{arguments:?}: {}", run.stderr);
+        assert!(!run.stderr.contains("hunter"), "{arguments:?}: {}", run.stderr);
     }
 }

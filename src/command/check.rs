@@ -53,10 +53,13 @@ fn attempt(arguments: &CheckArguments) -> Result<u8, String> {
     }
     let profile = profile(arguments.profile.as_deref())?;
     let mut masks = profile.masks();
-    for (_, value) in arguments.headers.iter().filter_map(|header| header.split_once(':')) {
-        masks.add_header(value);
+    if let Some(url) = &arguments.url {
+        masks.add_url(url);
     }
-    let target = Target::choose(arguments, &profile)?;
+    for (name, value) in headers(arguments)? {
+        masks.add_header(name, value);
+    }
+    let target = Target::choose(arguments, &profile).map_err(|error| masks.apply(&error).0.into_owned())?;
     let mut reports = Reports::create(arguments)?;
     let record = judge(arguments, suite, profile, target, &masks)?;
     let record = report::masked(&record, &masks);
@@ -149,8 +152,8 @@ impl Target {
             again.push("--transport http".to_owned());
         }
         // What proves who asks is not to be repeated in a report.
-        let names = arguments.headers.iter().filter_map(|header| header.split_once(':'));
-        again.extend(names.map(|(name, _)| format!("--header {}", quoted(&format!("{name}: ...")))));
+        let headers = headers(arguments)?.into_iter();
+        again.extend(headers.map(|(name, _)| format!("--header {}", quoted(&format!("{name}: ...")))));
         let label = match &server.command {
             Some(words) => {
                 format!("{} at {url}", line_of(&profile.launcher_for(words.clone()).command_line()))
@@ -202,13 +205,23 @@ fn over_http(arguments: &CheckArguments, profile: &Profile) -> Result<Option<Htt
     if let (Some(_), Some(known)) = (&arguments.url, of_profile) {
         server.headers = known.headers;
     }
-    for header in &arguments.headers {
-        let (name, value) = header
-            .split_once(':')
-            .ok_or_else(|| format!("`{header}` is no header: write `--header 'Name: value'`"))?;
-        server.headers.push((name.trim().to_owned(), value.trim().to_owned()));
-    }
+    let given = headers(arguments)?.into_iter();
+    server.headers.extend(given.map(|(name, value)| (name.to_owned(), value.to_owned())));
     Ok(Some(server))
+}
+
+/// The names and values of `--header`. What is none may all the same be a secret, and is not repeated.
+fn headers(arguments: &CheckArguments) -> Result<Vec<(&str, &str)>, String> {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(is_token);
+    let headers = arguments.headers.iter().enumerate().map(|(at, header)| match header.split_once(':') {
+        Some((name, value)) if is_name(name.trim()) => Ok((name.trim(), value.trim())),
+        _ => Err(format!(
+            "number {} of the `--header` options is none: write `--header 'Name: value'`",
+            at + 1
+        )),
+    });
+    headers.collect()
 }
 
 /// A command line as a POSIX shell takes it.

@@ -3,6 +3,7 @@
 use super::{HttpServer, Profile, ProfileLauncher};
 use crate::case::model::Template;
 use crate::check::bindings::{Bindings, TemplateError};
+use crate::mask::Masks;
 use crate::peer::http::launched::{Launched, Start};
 use crate::peer::http::{Address, BadAddress, HttpLauncher};
 use crate::peer::{LaunchError, Launcher};
@@ -38,6 +39,14 @@ impl HttpServer {
     /// The URL as a report shows it, with `${port}` as it stands.
     pub fn shown_url(&self) -> String {
         self.url_on("${port}")
+    }
+
+    /// All of it that a report must not show.
+    pub fn add_secrets(&self, masks: &mut Masks) {
+        masks.add_url(&self.shown_url());
+        for (name, value) in &self.headers {
+            masks.add_header(name, value);
+        }
     }
 
     fn url_on(&self, port: &str) -> String {

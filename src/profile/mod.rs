@@ -161,7 +161,7 @@ impl Profile {
     }
 
     /// All that a report must not show: values of `${env:NAME}`, and of variables whose names say that they are
-    /// secret, whether inherited or from `env`.
+    /// secret, whether inherited or from `env`; of headers and of the URL, what proves who asks.
     pub fn masks(&self) -> Masks {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -173,8 +173,8 @@ impl Profile {
         for secret in &self.secrets {
             masks.add(secret);
         }
-        for (_, value) in self.http.iter().flat_map(|server| &server.headers) {
-            masks.add_header(value);
+        if let Some(server) = &self.http {
+            server.add_secrets(&mut masks);
         }
         masks
     }
@@ -214,6 +214,14 @@ mod tests {
         let masks = load::parse(&source, &variable).unwrap().masks();
         let shown = masks.apply("hunter2 plain-secret harmless").0.into_owned();
         assert_eq!(shown, "[masked] [masked] harmless");
+    }
+
+    #[test]
+    fn secrets_of_the_way_to_the_server_are_masked() {
+        let profile =
+            parse_text("http: {url: 'http://h/mcp?key=hunter22', headers: {X-Key: '1234567', X-Level: '2'}}");
+        let shown = profile.masks().apply("hunter22 1234567 2").0.into_owned();
+        assert_eq!(shown, "[masked] [masked] 2");
     }
 
     fn parse_text(text: &str) -> Profile {

@@ -36,17 +36,11 @@ pub fn findings(case: &CaseRecord) -> Cow<'_, [Finding]> {
     }])
 }
 
-/// The record without secrets: `[masked]` stands in every free text and frame instead. Done once, before any
-/// report is written.
+/// The record without secrets: `[masked]` stands in every free text and frame instead, in what the user or the server
+/// wrote, not in the names by which cases and requirements are known. Done once, before any report is written.
 pub fn masked(record: &Record, masks: &Masks) -> Record {
-    rewrite_text(record, |text| masks.apply(text).0.into_owned())
-}
-
-/// The record with every free text passed through `rewrite`: what the user or the server wrote, not the
-/// names by which cases and requirements are known. Frames are rewritten where they are UTF-8.
-pub fn rewrite_text(record: &Record, mut rewrite: impl FnMut(&str) -> String) -> Record {
     let mut record = record.clone();
-    let mut each = |text: &mut String| *text = rewrite(text);
+    let mut each = |text: &mut String| *text = masks.apply(text).0.into_owned();
     let target = &mut record.target;
     each(&mut target.label);
     each(&mut target.arguments);
@@ -66,30 +60,31 @@ pub fn rewrite_text(record: &Record, mut rewrite: impl FnMut(&str) -> String) ->
             each(&mut finding.got);
             finding.pointer.iter_mut().for_each(&mut each);
             finding.notes.iter_mut().for_each(&mut each);
-            finding.frames.iter_mut().for_each(|frame| rewrite_frame(frame, &mut each));
+            finding.frames.iter_mut().for_each(|frame| mask_frame(frame, masks));
         }
     }
     record
 }
 
-/// An excerpt that was cut stays cut in its middle: its halves are rewritten apart and kept equally long.
-fn rewrite_frame(frame: &mut Excerpt, each: &mut impl FnMut(&mut String)) {
-    let mut whole = |bytes: &[u8]| {
+/// Masks a frame where it is UTF-8. An excerpt that was cut stays cut in its middle: its halves are masked apart, a
+/// secret across the cut in both, and kept equally long.
+fn mask_frame(frame: &mut Excerpt, masks: &Masks) {
+    let masked = |bytes: &[u8], after_cut: bool| {
         let mut out = Vec::with_capacity(bytes.len());
         for chunk in bytes.utf8_chunks() {
-            let mut text = chunk.valid().to_owned();
-            each(&mut text);
+            let text = chunk.valid();
+            let (text, _) = if after_cut { masks.apply_after_cut(text) } else { masks.apply(text) };
             out.extend_from_slice(text.as_bytes());
             out.extend_from_slice(chunk.invalid());
         }
         out
     };
     if frame.cut == 0 {
-        frame.bytes = whole(&frame.bytes);
+        frame.bytes = masked(&frame.bytes, false);
         return;
     }
     let (head, tail) = frame.bytes.split_at(frame.bytes.len() / 2);
-    let (mut head, tail) = (whole(head), whole(tail));
+    let (mut head, tail) = (masked(head, false), masked(tail, true));
     let half = head.len().min(tail.len());
     frame.cut += head.len() + tail.len() - 2 * half;
     head.truncate(half);

@@ -188,6 +188,27 @@ fn masking_reaches_every_free_text_and_no_name() {
     assert_eq!(frames[..2], [mask.to_owned(), "\\x7f[masked]\\xff".to_owned()]);
 }
 
+#[test]
+fn a_secret_across_the_cut_of_a_frame_is_masked_on_both_sides() {
+    let secret = "0123456789abcdef";
+    let mut masks = crate::mask::Masks::none();
+    masks.add(secret);
+    for shift in 0..=secret.len() {
+        // Both cuts fall into a secret, or beside one.
+        let half = Excerpt::KEPT / 2;
+        let part = |length: usize| format!("{}{secret}", "-".repeat(length));
+        let frame = format!("{}{}{}", part(half - shift), part(5000), "-".repeat(half - shift));
+        let mut record = saying("x", frame.as_bytes(), Outcome::Fail);
+        record.cases[1].findings[0].frames =
+            vec![Excerpt::new(crate::record::Direction::Got, frame.as_bytes())];
+        let masked = masked(&record, &masks);
+        let shown = String::from_utf8(masked.cases[1].findings[0].frames[0].bytes.clone()).unwrap();
+        let letters = shown.replace("[masked]", "").chars().filter(char::is_ascii_alphanumeric).count();
+        // Of each, five characters may be left: too many texts have them.
+        assert!(letters <= 10, "{shift}: {shown}");
+    }
+}
+
 /// The number before a word in the summary: `3` of `3 fail (1 known)`.
 fn said(summary: &str, word: &str) -> usize {
     let words: Vec<&str> = summary.split([' ', ',']).collect();
