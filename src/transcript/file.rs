@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,15 +98,15 @@ pub fn write(transcript: &Transcript, mut to: impl Write, masks: &Masks) -> io::
         purpose: masks.apply(&head.purpose).0,
     };
     write_line(&line, &mut to)?;
-    let stderr_secrets = find_in_stderr(transcript, masks);
-    let mut stderr_at = 0;
+    let mut streams = streams(transcript, masks);
     for entry in &transcript.entries {
-        let (bytes, masked) = if entry.channel == Channel::Stderr {
-            let window = stderr_at..stderr_at + entry.bytes.len();
-            stderr_at = window.end;
-            mask_piece(&entry.bytes, &window, &stderr_secrets)
-        } else {
-            masks.apply_bytes(&entry.bytes)
+        let (bytes, masked) = match stream_of(entry).and_then(|stream| streams.get_mut(&stream)) {
+            Some(stream) => {
+                let window = stream.written..stream.written + entry.bytes.len();
+                stream.written = window.end;
+                mask_piece(&entry.bytes, &window, &stream.secrets)
+            }
+            None => masks.apply_bytes(&entry.bytes),
         };
         write_line(&entry_line(entry, &bytes, masked), &mut to)?;
     }
@@ -146,12 +147,28 @@ fn entry_line<'t>(entry: &'t Entry, bytes: &'t [u8], masked: usize) -> EntryLine
     }
 }
 
-/// Standard error comes in pieces cut anywhere, so a secret may lie across two of them: it is looked for in
-/// the whole.
-fn find_in_stderr(transcript: &Transcript, masks: &Masks) -> Vec<Range<usize>> {
-    let pieces = transcript.entries.iter().filter(|entry| entry.channel == Channel::Stderr);
-    let whole: Vec<u8> = pieces.flat_map(|entry| entry.bytes.iter().copied()).collect();
-    masks.find(&whole)
+/// What comes in pieces cut anywhere, so that a secret may lie across two of them: it is looked for in the whole.
+#[derive(Default)]
+struct Stream {
+    secrets: Vec<Range<usize>>,
+    /// Bytes of it that are written.
+    written: usize,
+}
+
+/// Standard error is one stream, and each body another.
+fn stream_of(entry: &Entry) -> Option<(Channel, Option<u64>)> {
+    matches!(entry.channel, Channel::Stderr | Channel::Body).then_some((entry.channel, entry.exchange))
+}
+
+fn streams(transcript: &Transcript, masks: &Masks) -> HashMap<(Channel, Option<u64>), Stream> {
+    let mut pieces: HashMap<_, Vec<&[u8]>> = HashMap::new();
+    for entry in &transcript.entries {
+        if let Some(stream) = stream_of(entry) {
+            pieces.entry(stream).or_default().push(&entry.bytes);
+        }
+    }
+    let searched = |pieces: Vec<&[u8]>| Stream { secrets: masks.find(&pieces.concat()), written: 0 };
+    pieces.into_iter().map(|(stream, pieces)| (stream, searched(pieces))).collect()
 }
 
 /// Masks the piece that is `window` of the whole. Where a secret begins, the mask stands; the part of it that

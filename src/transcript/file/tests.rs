@@ -114,20 +114,28 @@ proptest! {
     }
 
     #[test]
-    fn a_secret_cut_anywhere_in_stderr_is_masked(cuts in proptest::collection::vec(0usize..40, 0..5)) {
+    fn a_secret_cut_anywhere_in_a_stream_is_masked(
+        cuts in proptest::collection::vec(0usize..40, 0..5), in_body in any::<bool>()
+    ) {
         let whole = b"before hunter22 between hunter22hunter22 after";
+        let channel = if in_body { Channel::Body } else { Channel::Stderr };
         let mut cuts: Vec<usize> = cuts;
         cuts.extend([0, whole.len()]);
         cuts.sort_unstable();
+        // What comes between, on another stream, is no part of it.
+        let between: (Channel, &[u8]) = (Channel::Stdout, b"{}");
         let pieces: Vec<(Channel, &[u8])> =
-            cuts.windows(2).map(|cut| (Channel::Stderr, &whole[cut[0]..cut[1]])).collect();
+            cuts.windows(2).flat_map(|cut| [(channel, &whole[cut[0]..cut[1]]), between]).collect();
         let mut masks = Masks::none();
         masks.add("hunter22");
-        let file = written(&[sample(&pieces)], &masks);
+        let mut transcript = sample(&pieces);
+        transcript.entries.iter_mut().for_each(|entry| entry.exchange = in_body.then_some(7));
+        let file = written(&[transcript], &masks);
         let back = read(file.as_slice()).unwrap();
-        let stderr: Vec<u8> = back[0].entries.iter().flat_map(|entry| entry.bytes.clone()).collect();
+        let entries = back[0].entries.iter().filter(|entry| entry.channel == channel);
+        let stream: Vec<u8> = entries.flat_map(|entry| entry.bytes.clone()).collect();
         prop_assert_eq!(
-            String::from_utf8(stderr).unwrap(),
+            String::from_utf8(stream).unwrap(),
             "before [masked] between [masked][masked] after"
         );
     }
