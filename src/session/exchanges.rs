@@ -172,7 +172,7 @@ impl Known {
             return None;
         }
         let text = || {
-            let head = String::from_utf8_lossy(&self.text[..self.text.len().min(SHOWN)]);
+            let head = String::from_utf8_lossy(&self.text[..self.text.len().min(4 * SHOWN)]);
             crate::check::phrase::clipped(head.trim(), SHOWN)
         };
         let words = match closing {
