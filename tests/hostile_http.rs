@@ -120,6 +120,10 @@ fn what_cannot_be_reached_that_way_is_a_usage_error() {
             "write `--header 'Name: value'`",
         ),
         (&["--url", "ftp://h/mcp?key=hunter22"], "`ftp://h/mcp?key=[masked]` has neither"),
+        (
+            &["--url", "http://127.0.0.1/", "--header", "mcp-SESSION-id: x"],
+            "`mcp-session-id` is the driver's own",
+        ),
         (&["--header", "A: b"], "give `--url` too"),
         (&["--transport", "http", "--", "node"], "say where the command listens"),
     ] {

@@ -12,7 +12,7 @@ use crate::time_limits;
 use crate::transcript::Exit;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
-use hyper::header::{HOST, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT_ENCODING, HeaderName, HeaderValue, USER_AGENT};
 use hyper_util::rt::TokioIo;
 use std::collections::HashMap;
 use std::future::Future;
@@ -32,6 +32,8 @@ use spelling::{Spelling, Spelt};
 
 pub use address::{Address, BadAddress};
 
+/// What the driver calls itself.
+const NAME: &str = concat!("mcp-litmus/", env!("CARGO_PKG_VERSION"));
 /// Pieces of responses that wait for the session.
 const INCOMING: usize = 16;
 
@@ -49,11 +51,13 @@ pub trait Connect: Send + Sync {
 /// A server and what every request to it carries.
 pub struct Site {
     pub connect: Box<dyn Connect>,
-    /// For the `Host` header, unless a request has one of its own.
+    /// For the `Host` header.
     pub authority: String,
+    /// What messages call it.
+    pub place: String,
     /// The path, and the query if there is one.
     pub target: String,
-    /// The user's own, for instance to prove who they are. No transcript holds them.
+    /// The user's own, for instance to prove who they are. No transcript holds them. A request's own go before them.
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -74,7 +78,7 @@ impl Launcher for HttpLauncher {
             let site = &self.running.site;
             // Whether anybody is there is known only once somebody has been.
             site.connect().await.map_err(|error| LaunchError::Unreachable {
-                address: site.authority.clone(),
+                address: site.place.clone(),
                 reason: error.to_string(),
             })?;
             Ok(self.running.clone().client())
@@ -258,9 +262,6 @@ fn request(site: &Site, exchange: Exchange) -> Result<hyper::Request<Full<Bytes>
     let Exchange { method, target, headers, body, .. } = exchange;
     let mut request = hyper::Request::builder().method(method.as_str()).uri(target.as_str());
     if let Some(all) = request.headers_mut() {
-        for (name, value) in &site.headers {
-            all.append(name.clone(), value.clone());
-        }
         for (name, value) in headers {
             let name = HeaderName::from_bytes(name.as_bytes())
                 .map_err(|_| format!("{name:?} is no name of a header"))?;
@@ -268,11 +269,13 @@ fn request(site: &Site, exchange: Exchange) -> Result<hyper::Request<Full<Bytes>
                 .map_err(|_| format!("the value of `{name}` cannot be sent"))?;
             all.append(name, value);
         }
-        if !all.contains_key(HOST) {
-            let host = HeaderValue::from_str(&site.authority)
-                .map_err(|_| "the host cannot be sent in a header".to_owned())?;
-            all.insert(HOST, host);
+        let users = site.headers.iter().filter(|(name, _)| !all.contains_key(name)).cloned();
+        for (name, value) in users.collect::<Vec<_>>() {
+            all.append(name, value);
         }
+        // Some gateways refuse whoever does not say who they are, and some compress unless they are told not to.
+        all.entry(USER_AGENT).or_insert(HeaderValue::from_static(NAME));
+        all.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
     }
     request.body(Full::new(Bytes::from(body.unwrap_or_default()))).map_err(|error| error.to_string())
 }
@@ -287,3 +290,6 @@ fn explain(error: &hyper::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,24 @@ use hyper::header::{HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Headers that say what the driver does, and not who asks. Twice, or with another value, each makes a request that
+/// servers may refuse.
+const OWN: [&str; 13] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// Why a server over HTTP cannot be tried: the user's error.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
@@ -20,6 +38,10 @@ pub enum HttpError {
     HeaderName(String),
     #[error("the value of the header `{0}` cannot be sent")]
     HeaderValue(String),
+    #[error(
+        "the header `{0}` is the driver's own: leave it out, since what it says is part of what is tested"
+    )]
+    OwnHeader(HeaderName),
     #[error("`${{port}}` is the port of a server that is started: give its command too, or the port itself")]
     NoCommand,
     #[error(transparent)]
@@ -59,6 +81,9 @@ impl HttpServer {
         let read = |(name, value): &(String, String)| {
             let key =
                 HeaderName::from_bytes(name.as_bytes()).map_err(|_| HttpError::HeaderName(name.clone()))?;
+            if OWN.contains(&key.as_str()) {
+                return Err(HttpError::OwnHeader(key));
+            }
             let value = HeaderValue::from_str(value).map_err(|_| HttpError::HeaderValue(name.clone()))?;
             Ok((key, value))
         };

@@ -2,7 +2,7 @@
 
 use super::{Connect, Connecting, Site, Stream};
 use hyper::Uri;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{HOST, HeaderName, HeaderValue};
 use std::io;
 use std::sync::Arc;
 use tokio::net::TcpStream;
@@ -61,11 +61,15 @@ impl std::str::FromStr for Address {
 }
 
 impl Address {
-    /// The site at this address.
-    pub fn site(self, headers: Vec<(HeaderName, HeaderValue)>) -> Site {
-        let (authority, target) = (self.authority.clone(), self.target.clone());
+    /// The site at this address. A `Host` among the user's headers stands in place of the one in the address.
+    pub fn site(self, mut headers: Vec<(HeaderName, HeaderValue)>) -> Site {
+        let host = headers.iter().rev().find(|(name, _)| name == HOST);
+        let host = host.and_then(|(_, value)| value.to_str().ok()).map(str::to_owned);
+        headers.retain(|(name, _)| name != HOST);
+        let (place, target) = (self.authority.clone(), self.target.clone());
         let tls = self.secure.then(tls);
-        Site { connect: Box::new(Way { address: self, tls }), authority, target, headers }
+        let authority = host.unwrap_or_else(|| place.clone());
+        Site { connect: Box::new(Way { address: self, tls }), authority, place, target, headers }
     }
 
     /// The address as a report shows it.

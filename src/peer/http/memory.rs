@@ -55,6 +55,7 @@ where
             let site = Site {
                 connect: Box::new(Way { accept, exit: exit.clone() }),
                 authority: AUTHORITY.to_owned(),
+                place: AUTHORITY.to_owned(),
                 target: self.target.clone(),
                 headers: Vec::new(),
             };
