@@ -28,6 +28,7 @@ pub mod launched;
 pub mod memory;
 mod spelling;
 
+use launched::{Log, Process};
 use spelling::{Spelling, Spelt};
 
 pub use address::{Address, BadAddress};
@@ -68,7 +69,7 @@ pub struct HttpLauncher {
 
 impl HttpLauncher {
     pub fn new(site: Site) -> Self {
-        Self { running: Arc::new(Running { site: Arc::new(site), exit: None, _process: None }) }
+        Self { running: Arc::new(Running { site: Arc::new(site), exit: None, process: None }) }
     }
 }
 
@@ -99,8 +100,8 @@ struct Running {
     site: Arc<Site>,
     /// How its process ended, where it is known.
     exit: Option<watch::Receiver<Option<Exit>>>,
-    /// The process, which ends when this is dropped.
-    _process: Option<mpsc::Sender<Outgoing>>,
+    /// The process, where it is ours.
+    process: Option<Process>,
 }
 
 impl Server for Running {
@@ -137,25 +138,27 @@ impl Site {
 fn start(server: Arc<Running>) -> Peer {
     let (input, orders) = mpsc::channel(1);
     let (events, output) = mpsc::channel(INCOMING);
-    tokio::spawn(supervise(server.site.clone(), orders, events, server.exit.clone()));
     let endpoint = Endpoint { authority: server.site.authority.clone(), target: server.site.target.clone() };
+    let log = server.process.as_ref().map(Process::enter);
+    tokio::spawn(supervise(server.clone(), orders, events, log));
     Peer { input, output, endpoint: Some(endpoint), server: Some(server) }
 }
 
 async fn supervise(
-    site: Arc<Site>,
+    server: Arc<Running>,
     mut orders: mpsc::Receiver<Outgoing>,
     events: mpsc::Sender<Incoming>,
-    mut process: Option<watch::Receiver<Option<Exit>>>,
+    mut log: Option<Log>,
 ) {
+    let mut process = server.exit.clone();
     // A JoinSet, since dropping it ends its tasks and so closes their connections.
     let mut tasks = JoinSet::new();
     let mut running: HashMap<u64, AbortHandle> = HashMap::new();
-    let exit = loop {
+    let ending = loop {
         tokio::select! {
             biased;
-            exit = exited(&mut process) => break exit,
-            () = events.closed() => return,
+            exit = exited(&mut process) => break Ending::Exited(exit),
+            () = events.closed() => break Ending::Killed,
             Some(done) = tasks.join_next(), if !tasks.is_empty() => {
                 if let Ok(number) = done {
                     running.remove(&number);
@@ -164,9 +167,9 @@ async fn supervise(
             order = orders.recv() => match order {
                 Some(Outgoing::Exchange(exchange)) => {
                     let number = exchange.number;
-                    let (site, events) = (site.clone(), events.clone());
+                    let (server, events) = (server.clone(), events.clone());
                     let task = tasks.spawn(async move {
-                        let closing = hold(&site, exchange, &events).await;
+                        let closing = hold(&server.site, exchange, &events).await;
                         let _ = events.send(Incoming::Closed { exchange: number, closing }).await;
                         number
                     });
@@ -181,14 +184,45 @@ async fn supervise(
                 }
                 // There is no input of its own to write to.
                 Some(Outgoing::Bytes(_)) => {}
-                Some(Outgoing::EndInput | Outgoing::Terminate | Outgoing::Kill) | None => {
-                    break Exit { status: None, signal: None, by_us: true };
-                }
+                Some(Outgoing::EndInput | Outgoing::Terminate) => break Ending::Left,
+                Some(Outgoing::Kill) | None => break Ending::Killed,
             },
+            bytes = written(&mut log) => {
+                let _ = events.send(Incoming::Stderr(bytes)).await;
+            }
         }
     };
     tasks.shutdown().await;
+    if let Some(process) = &server.process {
+        process.leave(&ending).await;
+    }
+    // Its last words.
+    if let Some(bytes) = log.as_mut().and_then(Log::take) {
+        let _ = events.send(Incoming::Stderr(bytes)).await;
+    }
+    let exit = match ending {
+        Ending::Exited(exit) => exit,
+        Ending::Left | Ending::Killed => Exit { status: None, signal: None, by_us: true },
+    };
     let _ = events.send(Incoming::Exited(exit)).await;
+}
+
+/// Why a client no longer speaks to the server.
+enum Ending {
+    /// The server's process has ended.
+    Exited(Exit),
+    /// The client has nothing more to say.
+    Left,
+    /// The client is ended at once.
+    Killed,
+}
+
+/// What the process has written since; never where it is not ours.
+async fn written(log: &mut Option<Log>) -> Vec<u8> {
+    match log {
+        Some(log) => log.next().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Completes when the server's process has ended; never where none is known.

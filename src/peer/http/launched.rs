@@ -1,23 +1,30 @@
 //! How is an HTTP server started and stopped? As a stdio server is: a process for each conversation, on a port that is
-//! free, so that no conversation meets what another has changed. It ends when the last of its clients has gone.
+//! free, so that no conversation meets what another has changed. It ends with the last of its clients.
 
-use super::{Address, Running, start};
-use crate::peer::{Incoming, LaunchError, Launcher, Launching, Peer};
+use super::{Address, Ending, Running, start};
+use crate::check::phrase::clipped;
+use crate::peer::{Incoming, LaunchError, Launcher, Launching, Outgoing, Peer};
 use crate::record::Transport;
+use crate::time_limits;
 use crate::transcript::Exit;
 use hyper::header::{HeaderName, HeaderValue};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// How often a server that starts is asked whether it listens.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
-/// Bytes of standard error that are kept, for when it does not start.
-const STDERR_KEPT: usize = 64 * 1024;
-
-/// Last lines of it that a message shows.
+/// Bytes that are kept of what it writes: for when it does not start, and until its clients take them.
+const WRITTEN_KEPT: usize = 64 * 1024;
+/// Last lines of it that a message shows, and characters of each.
 const LINES: usize = 5;
+const LINE: usize = 200;
+/// So many ports are tried where somebody else takes them first.
+const PORTS: usize = 3;
 
 /// Starts the process behind an HTTP server, and says where it listens.
 pub trait Start: Send + Sync {
@@ -36,38 +43,78 @@ pub struct Launched {
     limit: Duration,
 }
 
+/// Why a server does not listen.
+enum Failure {
+    /// Somebody else has its port.
+    PortTaken(LaunchError),
+    Final(LaunchError),
+}
+
+impl From<LaunchError> for Failure {
+    fn from(error: LaunchError) -> Self {
+        Self::Final(error)
+    }
+}
+
 impl Launched {
     pub fn new(start: Box<dyn Start>, headers: Vec<(HeaderName, HeaderValue)>, limit: Duration) -> Self {
         Self { start, headers, limit }
     }
 
     async fn run(&self) -> Result<Running, LaunchError> {
-        let failed = |reason: String| LaunchError::Failed { program: self.start.name(), reason };
-        let port = free_port().await.map_err(|error| failed(format!("no port is free: {error}")))?;
-        let address = self.start.address(port)?;
-        let Peer { input, output, .. } = self.start.start(port)?.launch().await?;
+        let mut tries = 1;
+        loop {
+            let port = Port::free().await;
+            let port = port.map_err(|error| self.failed(format!("no port is free: {error}")))?;
+            match self.run_on(port).await {
+                Ok(running) => return Ok(running),
+                Err(Failure::PortTaken(_)) if tries < PORTS => tries += 1,
+                Err(Failure::PortTaken(error) | Failure::Final(error)) => return Err(error),
+            }
+        }
+    }
+
+    async fn run_on(&self, port: Port) -> Result<Running, Failure> {
+        let address = self.start.address(port.0)?;
+        let (number, is_ours) = (address.port, address.port == port.0);
+        let site = address.site(self.headers.clone());
+        if is_ours && site.connect().await.is_ok() {
+            let reason = format!("somebody else listens on port {number}");
+            return Err(Failure::PortTaken(self.failed(reason)));
+        }
+        let Peer { input, output, .. } = self.start.start(port.0)?.launch().await?;
         let (tell, mut exit) = watch::channel(None);
-        let (log, said) = watch::channel(Vec::new());
+        let (log, said) = watch::channel(Written::default());
         tokio::spawn(attend(output, tell, log));
-        let site = Arc::new(address.site(self.headers.clone()));
         let deadline = Instant::now() + self.limit;
-        while site.connect().await.is_err() {
+        loop {
+            let connected = site.connect().await.is_ok();
             if let Some(exit) = *exit.borrow_and_update() {
-                return Err(failed(format!(
-                    "it {exit} before it listened on port {port}{}",
-                    tail(&said.borrow())
-                )));
+                let said = said.borrow();
+                let reason = format!("it {exit} before it listened on port {number}{}", said.last_words());
+                // Whoever answers although it has ended is somebody else.
+                let is_taken = is_ours && (connected || said.tells_of_a_taken_port());
+                let error = self.failed(reason);
+                return Err(if is_taken { Failure::PortTaken(error) } else { error.into() });
+            }
+            if connected {
+                break;
             }
             if Instant::now() >= deadline {
-                let limit = self.limit.as_secs();
-                return Err(failed(format!(
-                    "it did not listen on port {port} within {limit} s (`--start-timeout` gives it longer){}",
-                    tail(&said.borrow())
-                )));
+                let (limit, said) = (self.limit.as_secs(), said.borrow().last_words());
+                return Err(Failure::Final(self.failed(format!(
+                    "it did not listen on port {number} within {limit} s (`--start-timeout` gives it longer){said}",
+                ))));
             }
             tokio::time::sleep(ASK_AGAIN).await;
         }
-        Ok(Running { site, exit: Some(exit), _process: Some(input) })
+        let clients = AtomicUsize::new(0);
+        let process = Process { orders: input, said, exit: exit.clone(), clients, _port: port };
+        Ok(Running { site: Arc::new(site), exit: Some(exit), process: Some(process) })
+    }
+
+    fn failed(&self, reason: String) -> LaunchError {
+        LaunchError::Failed { program: self.start.name(), reason }
     }
 }
 
@@ -81,19 +128,157 @@ impl Launcher for Launched {
     }
 }
 
+/// A port that no other server of ours is given as long as this lives. That it is free is known only of the moment when it
+/// was asked for: it may be long until the server binds it.
+struct Port(u16);
+
+impl Port {
+    async fn free() -> std::io::Result<Self> {
+        // Held until one is found, so that each is another.
+        let mut held = Vec::new();
+        loop {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+            let port = listener.local_addr()?.port();
+            held.push(listener);
+            if ports_in_use().insert(port) {
+                return Ok(Self(port));
+            }
+        }
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        ports_in_use().remove(&self.0);
+    }
+}
+
+fn ports_in_use() -> MutexGuard<'static, BTreeSet<u16>> {
+    static IN_USE: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The process behind a server. Dropping it ends it at once.
+pub(super) struct Process {
+    orders: mpsc::Sender<Outgoing>,
+    said: watch::Receiver<Written>,
+    exit: watch::Receiver<Option<Exit>>,
+    clients: AtomicUsize,
+    _port: Port,
+}
+
+impl Process {
+    /// A client begins. The first one gets all that the process has written.
+    pub(super) fn enter(&self) -> Log {
+        let is_first = self.clients.fetch_add(1, Ordering::AcqRel) == 0;
+        let seen = if is_first { 0 } else { self.said.borrow().length };
+        Log { said: self.said.clone(), seen }
+    }
+
+    /// A client goes. With the last one the process ends: asked to, and then made to, as over stdio.
+    pub(super) async fn leave(&self, ending: &Ending) {
+        let is_last = self.clients.fetch_sub(1, Ordering::AcqRel) == 1;
+        if !is_last {
+            return;
+        }
+        if matches!(ending, Ending::Left) && self.ended_by(Outgoing::Terminate, time_limits::LAST_GRACE).await
+        {
+            return;
+        }
+        if !matches!(ending, Ending::Exited(_)) {
+            self.ended_by(Outgoing::Kill, time_limits::DRAIN).await;
+        }
+    }
+
+    async fn ended_by(&self, order: Outgoing, limit: Duration) -> bool {
+        let mut exit = self.exit.clone();
+        let ended = async {
+            // Refused only where it has ended already.
+            let _ = self.orders.send(order).await;
+            let _ = exit.wait_for(Option::is_some).await;
+        };
+        timeout(limit, ended).await.is_ok()
+    }
+}
+
+/// What a process has written, whatever stream it wrote to: over HTTP none of them is for messages.
+#[derive(Debug, Default)]
+struct Written {
+    /// The newest of it.
+    tail: Vec<u8>,
+    /// Bytes of all of it.
+    length: u64,
+}
+
+impl Written {
+    fn add(&mut self, bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        self.tail.extend_from_slice(bytes);
+        let excess = self.tail.len().saturating_sub(WRITTEN_KEPT);
+        self.tail.drain(..excess);
+    }
+
+    /// What is kept of the bytes after so many.
+    fn since(&self, seen: u64) -> &[u8] {
+        let new = usize::try_from(self.length - seen).unwrap_or(usize::MAX).min(self.tail.len());
+        &self.tail[self.tail.len() - new..]
+    }
+
+    /// The last lines, for a message.
+    fn last_words(&self) -> String {
+        let text = String::from_utf8_lossy(&self.tail);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(LINES)..].iter().map(|line| clipped(line, LINE));
+        let last: Vec<String> = last.collect();
+        if last.is_empty() { String::new() } else { format!("; its last words: {}", last.join(" | ")) }
+    }
+
+    fn tells_of_a_taken_port(&self) -> bool {
+        let text = String::from_utf8_lossy(&self.tail).to_ascii_lowercase();
+        ["in use", "eaddrinuse", "errno 98", "errno 48", "10048"].iter().any(|words| text.contains(words))
+    }
+}
+
+/// What a process writes, as one of its clients takes it.
+pub(super) struct Log {
+    said: watch::Receiver<Written>,
+    /// Bytes that are taken, or were written before.
+    seen: u64,
+}
+
+impl Log {
+    /// Waits for more. May be dropped without loss.
+    pub(super) async fn next(&mut self) -> Vec<u8> {
+        loop {
+            if let Some(bytes) = self.take() {
+                return bytes;
+            }
+            if self.said.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
+    /// What there is now, if anything.
+    pub(super) fn take(&mut self) -> Option<Vec<u8>> {
+        let said = self.said.borrow_and_update();
+        let bytes = said.since(self.seen).to_vec();
+        self.seen = said.length;
+        (!bytes.is_empty()).then_some(bytes)
+    }
+}
+
 /// Takes what the process writes, so that it never has to wait, and tells of its end.
 async fn attend(
     mut output: mpsc::Receiver<Incoming>,
     tell: watch::Sender<Option<Exit>>,
-    log: watch::Sender<Vec<u8>>,
+    log: watch::Sender<Written>,
 ) {
     while let Some(incoming) = output.recv().await {
         match incoming {
-            Incoming::Stderr(bytes) | Incoming::Output(bytes) => log.send_modify(|kept| {
-                kept.extend(bytes);
-                let excess = kept.len().saturating_sub(STDERR_KEPT);
-                kept.drain(..excess);
-            }),
+            Incoming::Stderr(bytes) | Incoming::Output(bytes) => {
+                log.send_modify(|written| written.add(&bytes));
+            }
             Incoming::Exited(exit) => {
                 tell.send_replace(Some(exit));
             }
@@ -107,14 +292,5 @@ async fn attend(
     });
 }
 
-/// The last lines that it wrote, for a message.
-fn tail(said: &[u8]) -> String {
-    let text = String::from_utf8_lossy(said);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = &lines[lines.len().saturating_sub(LINES)..];
-    if last.is_empty() { String::new() } else { format!("; its last words: {}", last.join(" | ")) }
-}
-
-async fn free_port() -> std::io::Result<u16> {
-    Ok(tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?.local_addr()?.port())
-}
+#[cfg(all(test, unix))]
+mod tests;

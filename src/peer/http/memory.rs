@@ -59,7 +59,7 @@ where
                 target: self.target.clone(),
                 headers: Vec::new(),
             };
-            Ok(start(Arc::new(Running { site: Arc::new(site), exit: Some(exit), _process: None })))
+            Ok(start(Arc::new(Running { site: Arc::new(site), exit: Some(exit), process: None })))
         })
     }
 

@@ -28,7 +28,7 @@ async fn head(users: &[(&'static str, &str)], own: &[(&str, &str)]) -> Vec<Strin
     let mut headers = vec![("host".to_owned(), site.authority.clone().into_bytes())];
     headers.extend(own.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())));
     let site = Site { connect: Box::new(Once(std::sync::Mutex::new(Some(near)))), ..site };
-    let server = Running { site: Arc::new(site), exit: None, _process: None };
+    let server = Running { site: Arc::new(site), exit: None, process: None };
     let Peer { input, mut output, .. } = start(Arc::new(server));
     let (method, target) = ("POST".to_owned(), "/mcp".to_owned());
     let exchange = Exchange { number: 1, method, target, headers, body: None };
