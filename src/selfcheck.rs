@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// The newest revision of each era.
 const NEWEST: [Revision; 2] = [Revision::NEWEST_STATEFUL, Revision::NEWEST];
 
-/// Seconds that the trial of a lawful server may take over one transport. Quiet windows take a quarter of it.
-const LONGEST: u64 = 60;
+/// Seconds that the trial of a lawful server may take over one transport: several patient waits for what never comes.
+const LONGEST: u64 = 300;
 
 /// Variants that nothing fails, though they depart from what is recommended, and the cases that say so.
 const ADVISED: &[(&str, &str)] = &[
