@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 mod endpoint;
@@ -178,6 +179,7 @@ impl Session {
             dialect,
             kept: bounds.kept,
             replies: VecDeque::new(),
+            returning: JoinSet::new(),
         };
         let pump = PumpTask(tokio::spawn(pump.run()));
         Self { dialect, bounds, shared, server, input, pump }
@@ -316,14 +318,24 @@ impl Session {
 
     /// Waits for the answer to a request, by id and type.
     pub async fn answer(&self, ticket: &Ticket, limit: Duration) -> Reply {
-        let found = self
-            .wait(limit, |state| {
-                let answer = state.answer_to(&ticket.id, ticket.sequence);
-                let refused = || state.refusal(ticket.sequence).map(Reply::Refused);
-                answer.or_else(|| state.gone().map(Reply::Gone)).or_else(refused)
-            })
-            .await;
-        found.unwrap_or(Reply::Silence(limit))
+        let look = |state: &State| {
+            let answer = state.answer_to(&ticket.id, ticket.sequence);
+            let refused = || state.refusal(ticket.sequence).map(Reply::Refused);
+            answer.or_else(|| state.gone().map(Reply::Gone)).or_else(refused)
+        };
+        let began = Instant::now();
+        let mut whole = limit;
+        loop {
+            if let Some(reply) = self.wait(whole.saturating_sub(began.elapsed()), look).await {
+                return reply;
+            }
+            // The pauses that the server asks for are not the time that it takes.
+            let allowed = limit + self.state().paused(ticket.sequence);
+            if allowed <= whole {
+                return Reply::Silence(limit);
+            }
+            whole = allowed;
+        }
     }
 
     /// Asks for a sign of life.

@@ -128,7 +128,8 @@ pub async fn initialize(sources: &Sources, wanted: Revision, purpose: &str) -> O
             return no_reply_or_wrong(session, reason);
         }
         Reply::Refused(refusal) => {
-            let reason = format!("`initialize` was answered by {refusal}");
+            let misled = session.misled().map(|why| format!("; {why}")).unwrap_or_default();
+            let reason = format!("`initialize` was answered by {refusal}{misled}");
             // Of the oldest transport a stream has come already.
             let is_old = session.state().http.as_ref().is_some_and(|http| http.old);
             return if is_old {

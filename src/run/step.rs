@@ -366,6 +366,17 @@ impl<'c> Filter<'c> {
         all_hold(self.only, &params, &scene.bindings).unwrap_or(false).then_some(params)
     }
 
+    /// Whether it is told of changes, and so belongs to no request.
+    fn is_of_changes(&self) -> bool {
+        match &self.kind {
+            HeardKind::Method(method) => {
+                method == "notifications/resources/updated" || method.ends_with("/list_changed")
+            }
+            HeardKind::AnyNotification => true,
+            HeardKind::ProgressOf(_) | HeardKind::Unaddressed | HeardKind::Anything => false,
+        }
+    }
+
     fn name(&self) -> String {
         match &self.kind {
             HeardKind::Method(method) => format!("`{method}`"),
@@ -396,6 +407,23 @@ fn mark_time(scene: &Scene<'_>, session: &Session) -> Duration {
     after.map_or_else(|| state.elapsed(), |entry| entry.at)
 }
 
+/// Why a message of this kind may have been missed since the last acting step, if it may have been: over HTTP, the
+/// stream that would have brought it was not open all the time.
+fn missed(scene: &Scene<'_>, session: &Arc<Session>, filter: &Filter<'_>) -> Option<&'static str> {
+    let state = session.state();
+    if !session.dialect.is_stateless() {
+        let mark = scene.marks.get(&state.transcript.head.conversation).copied().unwrap_or(0);
+        return state.missed_since(mark);
+    }
+    let concerned = scene.pending.values().filter(|pending| {
+        let is_meant = filter.tag.as_ref().is_none_or(|tag| *tag == pending.ticket.id);
+        let listens = pending.ticket.method == "subscriptions/listen" && !pending.cancelled;
+        is_meant && listens && Arc::ptr_eq(&pending.session, session)
+    });
+    let is_cut = concerned.into_iter().any(|pending| state.is_cut(pending.ticket.sequence));
+    is_cut.then_some("the stream of the subscription was cut off meanwhile")
+}
+
 async fn hear(scene: &mut Scene<'_>, step: &Step, hear: &Hear) -> Played {
     let session = scene.session(step)?;
     let filter = Filter::new(scene, &hear.what, &hear.only)?;
@@ -412,9 +440,8 @@ async fn hear(scene: &mut Scene<'_>, step: &Step, hear: &Hear) -> Played {
             return Err(talk::lost_place(scene, &step.place, &session, Some(gone)));
         }
         stimulus::prove_change(scene).await?;
-        if session.state().lacks_stream() && !session.dialect.is_stateless() {
-            let reason = "the server offers no stream on which it could tell: GET is refused".to_owned();
-            return Err(Stop::Unproven(Missing::because(reason)));
+        if let Some(reason) = missed(scene, &session, &filter) {
+            return Err(Stop::Unproven(Missing::because(reason.to_owned())));
         }
         return Err(scene.fault(
             &step.place,
@@ -473,6 +500,10 @@ async fn quiet(scene: &mut Scene<'_>, step: &Step, window: &Quiet) -> Played {
     let found = session.wait(time, |state| first_match(scene, &filter, state)).await;
     let Some((arrival, _)) = found else {
         stimulus::prove_change(scene).await?;
+        // Silence where nobody could speak proves nothing.
+        if let Some(reason) = missed(scene, &session, &filter).filter(|_| filter.is_of_changes()) {
+            return Err(Stop::Unproven(Missing::because(reason.to_owned())));
+        }
         scene.proven += 1;
         return Ok(());
     };

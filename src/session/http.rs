@@ -7,7 +7,7 @@ use super::exchanges::Wanted;
 use super::state::State;
 use super::{Gone, Session};
 use crate::dialect::Dialect;
-use crate::peer::Outgoing;
+use crate::peer::{Closing, Exchange, Outgoing};
 use crate::revision::Revision;
 use std::time::Duration;
 
@@ -25,15 +25,13 @@ impl Session {
             }
             state.begin_post(self.dialect, frame.to_vec(), deliberate)
         };
-        let Some(exchange) = order else { return Err(Gone::OutputClosed) };
-        let number = exchange.number;
+        let number = self.dispatch(order.ok_or(Gone::OutputClosed)?).await?;
         let carried = self.state().http.as_ref().and_then(|http| http.carried(number));
         let (sequence, asks) = carried.unwrap_or((0, true));
-        self.hand_over(Outgoing::Exchange(exchange)).await?;
         if !asks {
             // What follows may rest on it, and each exchange has a connection of its own: that it was taken must be
             // known first.
-            self.wait(self.bounds.request, |state| state.http.as_ref()?.is_over(number).then_some(())).await;
+            self.await_exchange(number, true, self.bounds.request).await;
         }
         Ok(sequence)
     }
@@ -51,16 +49,21 @@ impl Session {
         if self.dialect.is_stateless() {
             return;
         }
-        let Some(exchange) = self.state().begin_stream() else { return };
-        let number = exchange.number;
-        if self.hand_over(Outgoing::Exchange(exchange)).await.is_err() {
-            return;
+        let Some(order) = self.state().begin_stream(true) else { return };
+        if let Ok(number) = self.dispatch(order).await {
+            self.await_exchange(number, true, self.bounds.request).await;
         }
-        let answered = |state: &State| {
-            let http = state.http.as_ref()?;
-            (http.status(number).is_some() || http.is_over(number)).then_some(())
-        };
-        self.wait(self.bounds.request, answered).await;
+    }
+
+    /// Hands an exchange to the peer. Gives back its number.
+    pub(super) async fn dispatch(&self, order: Exchange) -> Result<u64, Gone> {
+        let number = order.number;
+        let handed_over = self.hand_over(Outgoing::Exchange(order)).await;
+        if let Err(gone) = &handed_over {
+            // Nothing will be heard of it.
+            self.state().record_closing(number, Closing::Unsendable(gone.to_string()));
+        }
+        handed_over.map(|()| number)
     }
 
     /// Begins an exchange as a case wants it. Gives back its number.
@@ -72,18 +75,15 @@ impl Session {
             }
             state.begin_wanted(self.dialect, wanted)
         };
-        let exchange = order.ok_or(Gone::OutputClosed)?;
-        let number = exchange.number;
-        self.hand_over(Outgoing::Exchange(exchange)).await?;
-        Ok(number)
+        self.dispatch(order.ok_or(Gone::OutputClosed)?).await
     }
 
     /// Waits for the end of an exchange, or for the head of its response.
     pub async fn await_exchange(&self, number: u64, head_only: bool, limit: Duration) {
         let there = |state: &State| {
             let http = state.http.as_ref()?;
-            let enough = http.is_over(number) || (head_only && http.status(number).is_some());
-            (enough || state.gone().is_some()).then_some(())
+            let is_there = if head_only { http.is_met(number) } else { http.is_over(number) };
+            (is_there || state.gone().is_some()).then_some(())
         };
         self.wait(limit, there).await;
     }
@@ -107,14 +107,15 @@ impl Session {
     pub(super) async fn leave(&self) {
         let order = {
             let mut state = self.state();
+            if let Some(http) = &mut state.http {
+                http.left = true;
+            }
             if state.gone().is_some() { None } else { state.begin_leaving() }
         };
-        if let Some(exchange) = order {
-            let number = exchange.number;
-            if self.hand_over(Outgoing::Exchange(exchange)).await.is_ok() {
-                let over = |state: &State| state.http.as_ref()?.is_over(number).then_some(());
-                self.wait(crate::time_limits::GRACE, over).await;
-            }
+        if let Some(order) = order
+            && let Ok(number) = self.dispatch(order).await
+        {
+            self.await_exchange(number, false, crate::time_limits::GRACE).await;
         }
     }
 }

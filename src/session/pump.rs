@@ -11,6 +11,7 @@ use crate::wire::{self, Json, Limits, Message, Reading, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// Replies to server requests that may wait to be written; a server that floods us with requests gets no more.
 const REPLIES_WAITING: usize = 256;
@@ -26,6 +27,8 @@ pub(super) struct Pump {
     pub(super) kept: usize,
     /// Answers to the server's own requests, not yet written.
     pub(super) replies: VecDeque<Json>,
+    /// What comes back to streams that broke off, after a while.
+    pub(super) returning: JoinSet<()>,
 }
 
 impl Pump {
@@ -112,16 +115,25 @@ impl Pump {
                     state.record_closing(exchange, Closing::TooLong);
                 }
             }
+            // We ended it ourselves, while its end was on the way.
+            Incoming::Closed { exchange, .. } if state.is_over(exchange) => {}
             Incoming::Closed { exchange, closing } => {
                 let messages = state.close_exchange(exchange, &closing, self.limits.length);
                 self.take_messages(&mut state, exchange, messages);
                 state.record_closing(exchange, closing);
-                if let Some(behind) = state.broken_off(exchange).filter(|_| !self.dialect.is_stateless()) {
-                    exchanges::come_back(self.shared.clone(), self.input.clone(), behind);
+                if !self.dialect.is_stateless()
+                    && let Some(pause) = state.break_off(exchange)
+                {
+                    while self.returning.try_join_next().is_some() {}
+                    let (shared, input) = (self.shared.clone(), self.input.clone());
+                    self.returning.spawn(exchanges::come_back(shared, input, exchange, pause));
                 }
             }
             Incoming::InputBroken(reason) => state.input_broken = Some(reason),
             Incoming::Exited(exit) => {
+                if !exit.by_us {
+                    state.close_all(&Closing::Broken("the server ended".to_owned()));
+                }
                 state.record(Channel::Exit, Vec::new(), Ending::None);
                 if let Some(entry) = state.transcript.entries.last_mut() {
                     entry.exit = Some(exit);

@@ -110,7 +110,12 @@ impl State {
         flooded
             .or_else(|| self.exit.map(Gone::Exited))
             .or_else(|| self.unreachable.clone().map(Gone::Unreachable))
+            .or_else(|| self.has_lost_old_stream().then_some(Gone::OutputClosed))
             .or_else(|| self.babbles().then_some(Gone::Babbling(BABBLE)))
+    }
+
+    fn has_lost_old_stream(&self) -> bool {
+        self.http.as_ref().is_some_and(Exchanges::has_lost_old_stream)
     }
 
     /// Whether the server writes lines and lines, and no message: then waiting for one is a waste of time.
@@ -185,9 +190,14 @@ impl State {
             .is_some_and(|status| status >= 400)
     }
 
-    /// Over HTTP: whether there is no stream for what belongs to no request.
-    pub fn lacks_stream(&self) -> bool {
-        self.http.as_ref().is_some_and(Exchanges::lacks_stream)
+    /// Over HTTP: why what belongs to no request may have been missed since an entry, if it may have been.
+    pub fn missed_since(&self, since: u64) -> Option<&'static str> {
+        self.http.as_ref()?.missed_since(since)
+    }
+
+    /// Over HTTP: whether the stream on which a request is answered was cut off, and is not taken up again.
+    pub fn is_cut(&self, sent: u64) -> bool {
+        self.http.as_ref().is_some_and(|http| http.is_cut(sent))
     }
 
     /// The frame of an entry, for a finding.

@@ -22,20 +22,29 @@ impl State {
         headers: &[(String, Vec<u8>)],
         limit: usize,
     ) {
-        self.record_of(exchange, Channel::Response, head_text(&status.to_string(), headers), Ending::None);
+        if self.is_over(exchange) {
+            return;
+        }
+        let head = self.record_of(
+            exchange,
+            Channel::Response,
+            head_text(&status.to_string(), headers),
+            Ending::None,
+        );
         let value = |name: &str| {
             let found = headers.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
         };
         let Some(exchanges) = &mut self.http else { return };
         let Some(known) = exchanges.known.get_mut(&exchange) else { return };
-        known.status = Some(status);
+        (known.head, known.status) = (Some(head), Some(status));
         known.location = value("location").filter(|_| (300..400).contains(&status));
         known.form = match media_type(value("content-type").as_deref().unwrap_or_default()).as_str() {
             "application/json" => Form::Json(Vec::new()),
             "text/event-stream" => Form::Events(EventReader::new(limit)),
             _ => Form::Other,
         };
+        known.streams = matches!(known.form, Form::Events(_));
         if known.opens && (200..300).contains(&status) && exchanges.session.is_none() {
             exchanges.session = value(SESSION);
         }
@@ -49,7 +58,7 @@ impl State {
         limit: usize,
     ) -> Vec<(Vec<u8>, Ending)> {
         self.kept += bytes.len();
-        let Some(known) = self.known_mut(exchange) else {
+        let Some(known) = self.known_mut(exchange).filter(|known| known.closed.is_none()) else {
             return Vec::new();
         };
         match &mut known.form {
@@ -86,8 +95,12 @@ impl State {
     ) -> Vec<(Vec<u8>, Ending)> {
         let mut messages = Vec::new();
         for event in events {
-            if let Some(known) = self.known_mut(exchange) {
-                known.last_event = event.id.clone().or_else(|| known.last_event.take());
+            let unfinished = event.defects.contains(&wire::events::EventDefect::Unfinished);
+            if let Some(known) = self.known_mut(exchange).filter(|_| !unfinished) {
+                if let Some(id) = &event.id {
+                    // An empty one takes the name from what follows.
+                    known.last_event = Some(id.clone()).filter(|id| !id.is_empty());
+                }
                 known.retry = event.retry.or(known.retry);
             }
             let is_endpoint = event.name.as_deref() == Some("endpoint");
@@ -97,7 +110,6 @@ impl State {
             }
             let is_cut = event.is_too_long();
             let (length, is_message) = (event.length, event.is_message());
-            let unfinished = event.defects.contains(&wire::events::EventDefect::Unfinished);
             if let (true, Some(data)) = (is_message && !data_is_blank(&event.data), event.data) {
                 let ending = match (is_cut, unfinished) {
                     (true, _) => Ending::TooLong(length),
@@ -139,7 +151,9 @@ impl State {
             }
             Form::Json(body) => vec![(body, if whole { Ending::None } else { Ending::Unfinished })],
             Form::Events(mut reader) => {
-                let rest = reader.finish().into_iter().collect();
+                // What a connection cuts in the middle is lost to clients, and comes again where a stream is taken up.
+                let is_cut = matches!(closing, Closing::Broken(_) | Closing::Abandoned);
+                let rest = reader.finish().filter(|_| !is_cut).into_iter().collect();
                 self.messages_of_events(exchange, rest)
             }
             Form::Unknown | Form::Other => Vec::new(),

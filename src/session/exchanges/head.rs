@@ -6,7 +6,6 @@ use crate::peer::Exchange;
 use crate::session::state::State;
 use crate::transcript::{Channel, Ending};
 use crate::wire::{self, Limits, Message};
-use std::fmt::Write;
 
 pub(super) const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
@@ -74,11 +73,13 @@ fn standing_headers(exchanges: &Exchanges) -> Vec<(String, Vec<u8>)> {
 
 /// A head as the transcript holds it: the first line, then a line for each header.
 pub(super) fn head_text(first: &str, headers: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let mut text = String::from(first);
+    let mut text = first.as_bytes().to_vec();
     for (name, value) in headers {
-        let _ = write!(text, "\n{name}: {}", String::from_utf8_lossy(value));
+        for part in [b"\n", name.as_bytes(), b": ", value] {
+            text.extend_from_slice(part);
+        }
     }
-    text.into_bytes()
+    text
 }
 
 impl State {
@@ -93,7 +94,7 @@ impl State {
         let exchanges = self.http.as_mut()?;
         exchanges.newest += 1;
         let (number, target) = (exchanges.newest, exchanges.target.clone());
-        let mut known = Known::default();
+        let mut known = Known { listens: method == "GET", ..Known::default() };
         let head = head_text(&format!("{method} {target}"), &headers);
         self.record_of(number, Channel::Request, head, Ending::None);
         self.mark_deliberate(deliberate);
@@ -124,11 +125,15 @@ impl State {
         self.begin_exchange("POST", headers, Some(frame), deliberate)
     }
 
-    /// Begins to ask for the stream of what belongs to no request.
-    pub(in crate::session) fn begin_stream(&mut self) -> Option<Exchange> {
+    /// Begins to ask for the stream of what belongs to no request; `lasts`: wherever it ends, it is asked for again.
+    pub(in crate::session) fn begin_stream(&mut self, lasts: bool) -> Option<Exchange> {
         let http = self.http.as_ref().filter(|http| !http.old)?;
         let headers = stream_headers(http, None);
-        self.begin_exchange("GET", headers, None, false)
+        let order = self.begin_exchange("GET", headers, None, false)?;
+        if let Some(known) = self.known_mut(order.number) {
+            known.lasts = lasts;
+        }
+        Some(order)
     }
 
     /// Begins to end the session that the server began, if any.
