@@ -30,6 +30,8 @@ pub struct Exchange<'a> {
     closed: Option<&'a Entry>,
     /// A stream for what belongs to no request was open when it began.
     listening: bool,
+    /// Such a stream had been opened before, whether or not it was still open.
+    reopens: bool,
     /// The client has cancelled the request in it, or ended the session.
     cancelled: bool,
 }
@@ -60,7 +62,8 @@ impl<'a> Exchanges<'a> {
                 let open = self.0.iter_mut().filter(|exchange| exchange.closed.is_none());
                 open.for_each(|exchange| exchange.cancelled = true);
             }
-            self.0[at].listening = self.0.iter().any(Exchange::is_open_listener);
+            self.0[at].listening = self.0.iter().any(|other| other.is_listener() && other.closed.is_none());
+            self.0[at].reopens = self.0.iter().any(Exchange::is_listener);
         }
         if entry.channel == Channel::Stdin {
             self.cancel(entry);
@@ -189,11 +192,11 @@ impl Exchange<'_> {
         events
     }
 
-    /// A stream for what belongs to no request, still open.
-    fn is_open_listener(&self) -> bool {
+    /// A stream for what belongs to no request.
+    fn is_listener(&self) -> bool {
         let is_get = self.request.is_some_and(|request| request.bytes.starts_with(b"GET "));
         let is_served = self.response.and_then(status_of) == Some(200);
-        is_get && is_served && self.closed.is_none() && self.media_type() == "text/event-stream"
+        is_get && is_served && self.media_type() == "text/event-stream"
     }
 
     /// Whether it is the stream of the transport of 2024-11-05.
@@ -214,7 +217,16 @@ impl Exchange<'_> {
         for (_, json) in notifications.take(SHOWN) {
             *notices.entry(json.to_string()).or_default() += 1;
         }
-        Said { ours: self.sent.map(read), documents, messages, events: self.events(), notices, resumes: None }
+        Said {
+            ours: self.sent.map(read),
+            documents,
+            messages,
+            events: self.events(),
+            notices,
+            resumes: None,
+            began: self.request.map_or(0, |request| request.sequence),
+            ended: self.closed.map_or(u64::MAX, |closed| closed.sequence),
+        }
     }
 
     fn view(&self, said: &Said) -> Object {
@@ -275,6 +287,7 @@ impl Exchange<'_> {
         view.push("resumable", said.events.iter().any(|event| event.id.is_some()));
         view.push("retry", said.events.iter().rev().find_map(|event| event.retry));
         view.push("listening", self.listening);
+        view.push("reopens", self.reopens);
         view.push("cancelled", self.cancelled);
         view.push("ended", self.ended());
         view

@@ -16,6 +16,9 @@ pub(super) struct Said {
     pub notices: HashMap<String, usize>,
     /// The exchange whose stream it takes up again.
     pub resumes: Option<usize>,
+    /// Its first and its last entry.
+    pub began: u64,
+    pub ended: u64,
 }
 
 impl Said {
@@ -28,6 +31,11 @@ impl Said {
             Message::Request { params: Some(params), .. } => params.pointer("/_meta/progressToken"),
             _ => None,
         }
+    }
+
+    /// Whether both were open at some time.
+    fn overlaps(&self, other: &Self) -> bool {
+        self.began < other.ended && other.began < self.ended
     }
 
     pub fn has_event_id(&self, id: &str) -> bool {
@@ -58,14 +66,15 @@ pub(super) fn strays(all: &[Said], at: usize) -> usize {
     all[at].messages.iter().filter(belongs_elsewhere).count()
 }
 
-/// How many notifications in an exchange came just so on another stream of the conversation as well: counting alike
+/// How many notifications in an exchange came just so on another stream as well that was open beside it: counting alike
 /// ones as often as they came on both.
 pub(super) fn shared(all: &[Said], at: usize) -> usize {
     let own = &all[at].notices;
     if own.is_empty() || all[at].resumes.is_some() {
         return 0;
     }
-    let others = all.iter().enumerate().filter(|(other, said)| *other != at && said.resumes.is_none());
+    let is_beside = |said: &Said| said.resumes.is_none() && said.overlaps(&all[at]);
+    let others = all.iter().enumerate().filter(|(other, said)| *other != at && is_beside(said));
     let on_both = others
         .map(|(_, said)| own.iter().map(|(text, n)| said.notices.get(text).map_or(0, |m| *n.min(m))).sum());
     on_both.max().unwrap_or(0)
@@ -143,6 +152,24 @@ mod tests {
         assert_eq!(view(&entries[..5], 1, "/shared"), Some(Json::from(0_u64)));
         assert_eq!(view(&entries, 2, "/listening"), Some(Json::from(true)));
         assert_eq!(view(&entries, 1, "/listening"), Some(Json::from(false)));
+        assert_eq!(view(&entries, 1, "/reopens"), Some(Json::from(false)));
+    }
+
+    #[test]
+    fn one_stream_after_the_other_shares_nothing() {
+        let entries = [
+            (1, Channel::Request, "GET /mcp"),
+            (1, Channel::Response, EVENTS),
+            (1, Channel::Stdout, UPDATED),
+            (1, Channel::Closed, ""),
+            (2, Channel::Request, "GET /mcp"),
+            (2, Channel::Response, EVENTS),
+            (2, Channel::Stdout, UPDATED),
+        ];
+        assert_eq!(view(&entries, 1, "/shared"), Some(Json::from(0_u64)));
+        assert_eq!(view(&entries, 2, "/shared"), Some(Json::from(0_u64)));
+        assert_eq!(view(&entries, 2, "/listening"), Some(Json::from(false)));
+        assert_eq!(view(&entries, 2, "/reopens"), Some(Json::from(true)));
     }
 
     #[test]
