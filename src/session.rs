@@ -11,7 +11,7 @@ use crate::time_limits;
 use crate::transcript::{Channel, Ending, Exit, Head, Transcript};
 use crate::wire::{self, Id, Json, Limits, json};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -53,8 +53,8 @@ pub struct Session {
     pub dialect: Dialect,
     pub bounds: Bounds,
     shared: Arc<Shared>,
-    /// The server, where it takes further clients.
-    pub server: Option<Arc<dyn Server>>,
+    /// The server, where it takes further clients, until the last of them has gone.
+    pub server: Option<Weak<dyn Server>>,
     input: mpsc::Sender<Outgoing>,
     pump: PumpTask,
 }

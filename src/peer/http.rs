@@ -19,6 +19,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
@@ -37,6 +38,9 @@ pub use address::{Address, BadAddress};
 const NAME: &str = concat!("mcp-litmus/", env!("CARGO_PKG_VERSION"));
 /// Pieces of responses that wait for the session.
 const INCOMING: usize = 16;
+
+/// For what a server has sent before its process ended.
+const LEFTOVER: Duration = Duration::from_millis(500);
 
 /// A connection, whatever carries it.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -104,6 +108,15 @@ struct Running {
     process: Option<Process>,
 }
 
+impl Running {
+    /// One of its clients has gone. With the last of them its process ends, and has ended when this returns.
+    async fn leave(self: Arc<Self>, ending: &Ending) {
+        if let Some(Self { process: Some(process), .. }) = Arc::into_inner(self) {
+            process.end(ending).await;
+        }
+    }
+}
+
 impl Server for Running {
     fn client(self: Arc<Self>) -> Peer {
         start(self)
@@ -134,14 +147,16 @@ impl Site {
     }
 }
 
-/// A peer that speaks to the server until it is dropped, or until the server's process has ended, where it is known.
+/// A peer that speaks to the server, and keeps it running, until it is dropped, or until the server's process has ended,
+/// where it is known.
 fn start(server: Arc<Running>) -> Peer {
     let (input, orders) = mpsc::channel(1);
     let (events, output) = mpsc::channel(INCOMING);
     let endpoint = Endpoint { authority: server.site.authority.clone(), target: server.site.target.clone() };
-    let log = server.process.as_ref().map(Process::enter);
-    tokio::spawn(supervise(server.clone(), orders, events, log));
-    Peer { input, output, endpoint: Some(endpoint), server: Some(server) }
+    let log = server.process.as_ref().map(Process::log);
+    let weak = Arc::downgrade(&server);
+    tokio::spawn(supervise(server, orders, events, log));
+    Peer { input, output, endpoint: Some(endpoint), server: Some(weak) }
 }
 
 async fn supervise(
@@ -150,14 +165,21 @@ async fn supervise(
     events: mpsc::Sender<Incoming>,
     mut log: Option<Log>,
 ) {
-    let mut process = server.exit.clone();
+    let site = server.site.clone();
+    let ended = exited(server.exit.clone());
+    tokio::pin!(ended);
     // A JoinSet, since dropping it ends its tasks and so closes their connections.
     let mut tasks = JoinSet::new();
     let mut running: HashMap<u64, AbortHandle> = HashMap::new();
     let ending = loop {
         tokio::select! {
             biased;
-            exit = exited(&mut process) => break Ending::Exited(exit),
+            exit = &mut ended => {
+                // What it said before is still on the way.
+                let all = async { while tasks.join_next().await.is_some() {} };
+                let _ = tokio::time::timeout(LEFTOVER, all).await;
+                break Ending::Exited(exit);
+            }
             () = events.closed() => break Ending::Killed,
             Some(done) = tasks.join_next(), if !tasks.is_empty() => {
                 if let Ok(number) = done {
@@ -167,9 +189,9 @@ async fn supervise(
             order = orders.recv() => match order {
                 Some(Outgoing::Exchange(exchange)) => {
                     let number = exchange.number;
-                    let (server, events) = (server.clone(), events.clone());
+                    let (site, events) = (site.clone(), events.clone());
                     let task = tasks.spawn(async move {
-                        let closing = hold(&server.site, exchange, &events).await;
+                        let closing = hold(&site, exchange, &events).await;
                         let _ = events.send(Incoming::Closed { exchange: number, closing }).await;
                         number
                     });
@@ -193,9 +215,7 @@ async fn supervise(
         }
     };
     tasks.shutdown().await;
-    if let Some(process) = &server.process {
-        process.leave(&ending).await;
-    }
+    server.leave(&ending).await;
     // Its last words.
     if let Some(bytes) = log.as_mut().and_then(Log::take) {
         let _ = events.send(Incoming::Stderr(bytes)).await;
@@ -226,8 +246,8 @@ async fn written(log: &mut Option<Log>) -> Vec<u8> {
 }
 
 /// Completes when the server's process has ended; never where none is known.
-async fn exited(process: &mut Option<watch::Receiver<Option<Exit>>>) -> Exit {
-    if let Some(process) = process
+async fn exited(process: Option<watch::Receiver<Option<Exit>>>) -> Exit {
+    if let Some(mut process) = process
         && let Ok(exit) = process.wait_for(Option::is_some).await
         && let Some(exit) = *exit
     {

@@ -7,7 +7,7 @@ use crate::record::Transport;
 use crate::transcript::Exit;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::sync::mpsc;
 
 pub mod http;
@@ -26,8 +26,8 @@ pub struct Peer {
     pub output: mpsc::Receiver<Incoming>,
     /// Its endpoint, where it speaks HTTP: then it takes exchanges, and no bytes.
     pub endpoint: Option<Endpoint>,
-    /// The server itself, where it serves more clients than this one. It lives as long as somebody holds it.
-    pub server: Option<Arc<dyn Server>>,
+    /// The server itself, where it serves more clients than this one: until the last of them has gone.
+    pub server: Option<Weak<dyn Server>>,
 }
 
 /// Where requests over HTTP go.

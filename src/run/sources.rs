@@ -100,7 +100,7 @@ impl Sources {
         revision: Revision,
         purpose: &str,
     ) -> Result<Session, crate::peer::LaunchError> {
-        match other.and_then(|other| other.server.clone()) {
+        match other.and_then(|other| other.server.as_ref()?.upgrade()) {
             Some(server) => Ok(self.begin_with(server.client(), revision, purpose).await),
             None => self.begin(revision, purpose).await,
         }

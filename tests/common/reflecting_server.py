@@ -4,10 +4,12 @@ import html
 import json
 import socketserver
 import sys
+import threading
 import time
 import urllib.parse
 
 PORT = int(sys.argv[1])
+LOG = threading.Lock()
 
 
 def read_request(stream):
@@ -59,10 +61,10 @@ class Handler(socketserver.BaseRequestHandler):
             *(base64.b64encode(b"x" * n + reflected.encode()).decode() for n in range(3)),
             *(base64.urlsafe_b64encode(word.encode()).decode() for word in words),
         ]
-        sys.stderr.write(reflected[: len(reflected) // 2])
-        sys.stderr.flush()
-        sys.stderr.write(reflected[len(reflected) // 2 :] + "\n")
-        sys.stderr.flush()
+        with LOG:
+            for part in (reflected[: len(reflected) // 2], reflected[len(reflected) // 2 :] + "\n"):
+                sys.stderr.write(part)
+                sys.stderr.flush()
         if not line.startswith("POST"):
             return self.answer(405, "text/html", "\n".join(forms).encode(), reflected, pieces=True)
         try:

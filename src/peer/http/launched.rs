@@ -9,7 +9,7 @@ use crate::time_limits;
 use crate::transcript::Exit;
 use hyper::header::{HeaderName, HeaderValue};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -108,8 +108,8 @@ impl Launched {
             }
             tokio::time::sleep(ASK_AGAIN).await;
         }
-        let clients = AtomicUsize::new(0);
-        let process = Process { orders: input, said, exit: exit.clone(), clients, _port: port };
+        let (heard, port) = (AtomicBool::default(), Some(port));
+        let process = Process { orders: input, exit: exit.clone(), said, heard, _port: port };
         Ok(Running { site: Arc::new(site), exit: Some(exit), process: Some(process) })
     }
 
@@ -161,31 +161,31 @@ fn ports_in_use() -> MutexGuard<'static, BTreeSet<u16>> {
 /// The process behind a server. Dropping it ends it at once.
 pub(super) struct Process {
     orders: mpsc::Sender<Outgoing>,
-    said: watch::Receiver<Written>,
     exit: watch::Receiver<Option<Exit>>,
-    clients: AtomicUsize,
-    _port: Port,
+    said: watch::Receiver<Written>,
+    /// Somebody has its first words.
+    heard: AtomicBool,
+    _port: Option<Port>,
 }
 
 impl Process {
-    /// A client begins. The first one gets all that the process has written.
-    pub(super) fn enter(&self) -> Log {
-        let is_first = self.clients.fetch_add(1, Ordering::AcqRel) == 0;
-        let seen = if is_first { 0 } else { self.said.borrow().length };
+    /// One that writes nothing.
+    pub(super) fn silent(orders: mpsc::Sender<Outgoing>, exit: watch::Receiver<Option<Exit>>) -> Self {
+        let (_, said) = watch::channel(Written::default());
+        Self { orders, exit, said, heard: AtomicBool::default(), _port: None }
+    }
+
+    /// What it writes from now on; the first time, also what it has written.
+    pub(super) fn log(&self) -> Log {
+        let was_heard = self.heard.swap(true, Ordering::AcqRel);
+        let seen = if was_heard { self.said.borrow().length } else { 0 };
         Log { said: self.said.clone(), seen }
     }
 
-    /// A client goes. With the last one the process ends: asked to, and then made to, as over stdio.
-    pub(super) async fn leave(&self, ending: &Ending) {
-        let is_last = self.clients.fetch_sub(1, Ordering::AcqRel) == 1;
-        if !is_last {
-            return;
-        }
-        if matches!(ending, Ending::Left) && self.ended_by(Outgoing::Terminate, time_limits::LAST_GRACE).await
-        {
-            return;
-        }
-        if !matches!(ending, Ending::Exited(_)) {
+    /// Ends it and waits for that: where its last client has left, asked to, and then made to, as over stdio.
+    pub(super) async fn end(self, ending: &Ending) {
+        let asked = matches!(ending, Ending::Left);
+        if !asked || !self.ended_by(Outgoing::Terminate, time_limits::LAST_GRACE).await {
             self.ended_by(Outgoing::Kill, time_limits::DRAIN).await;
         }
     }

@@ -1,5 +1,6 @@
 //! How is an HTTP server tested that runs in our own process? Its connections are pipes in memory.
 
+use super::launched::Process;
 use super::{Connect, Connecting, Running, Site, Stream, start};
 use crate::peer::{Launcher, Launching};
 use crate::record::Transport;
@@ -7,7 +8,7 @@ use crate::transcript::Exit;
 use std::future::Future;
 use std::sync::Arc;
 use tokio::io::{DuplexStream, duplex};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 /// Bytes that a connection holds, like those of an operating system.
 const CONNECTION: usize = 64 * 1024;
@@ -44,14 +45,16 @@ where
         Box::pin(async {
             let (accept, ended) = (self.serve)();
             let (tell, exit) = watch::channel(None);
+            let (orders, mut ordered) = mpsc::channel(1);
             tokio::spawn(async move {
-                tokio::select! {
-                    ended = ended => {
-                        tell.send_replace(Some(ended));
-                    }
-                    () = tell.closed() => {}
-                }
+                let ended = tokio::select! {
+                    ended = ended => ended,
+                    // Whatever is ordered: a future ends at once.
+                    _ = ordered.recv() => Exit { status: None, signal: None, by_us: true },
+                };
+                tell.send_replace(Some(ended));
             });
+            let process = Some(Process::silent(orders, exit.clone()));
             let site = Site {
                 connect: Box::new(Way { accept, exit: exit.clone() }),
                 authority: AUTHORITY.to_owned(),
@@ -59,7 +62,7 @@ where
                 target: self.target.clone(),
                 headers: Vec::new(),
             };
-            Ok(start(Arc::new(Running { site: Arc::new(site), exit: Some(exit), process: None })))
+            Ok(start(Arc::new(Running { site: Arc::new(site), exit: Some(exit), process })))
         })
     }
 

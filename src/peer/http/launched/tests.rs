@@ -107,7 +107,7 @@ async fn ports_in_use_are_remembered_as_long_as_they_are() {
 async fn the_last_client_asks_the_server_to_end_and_waits_for_it() {
     let Trial { script, launched, folder } = trial(0, "polite");
     let Peer { input, mut output, server, .. } = launched.launch().await.unwrap();
-    let mut other = server.clone().unwrap().client();
+    let mut other = server.unwrap().upgrade().unwrap().client();
     input.send(Outgoing::EndInput).await.unwrap();
     let (text, exit) = rest(&mut output).await;
     assert!(exit.by_us);
@@ -116,25 +116,24 @@ async fn the_last_client_asks_the_server_to_end_and_waits_for_it() {
     other.input.send(Outgoing::EndInput).await.unwrap();
     assert!(rest(&mut other.output).await.1.by_us);
     assert!(script.file.exists(), "it was not asked, or was not given the time");
-    drop((server, folder));
+    drop(folder);
 }
 
 #[tokio::test]
 async fn who_does_not_end_when_asked_is_made_to() {
     let Trial { script, launched, folder: _folder } = trial(0, "rude");
-    let Peer { input, mut output, server, .. } = launched.launch().await.unwrap();
+    let Peer { input, mut output, .. } = launched.launch().await.unwrap();
     input.send(Outgoing::EndInput).await.unwrap();
     rest(&mut output).await;
     let port = script.ports.lock().unwrap()[0];
     let connected = tokio::net::TcpStream::connect(("127.0.0.1", port)).await;
     assert!(connected.is_err(), "it still listens");
-    drop(server);
 }
 
 #[tokio::test]
 async fn a_server_that_goes_away_has_last_words() {
     let Trial { script, launched, folder: _folder } = trial(0, "polite");
-    let Peer { input: _input, mut output, server: _server, .. } = launched.launch().await.unwrap();
+    let Peer { input: _input, mut output, .. } = launched.launch().await.unwrap();
     let port = script.ports.lock().unwrap()[0];
     // The first connection only asked whether it listens.
     let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
