@@ -421,3 +421,6 @@ pub fn request_message(id: &Id, method: &str, params: Option<Json>) -> Json {
     }
     message
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,9 +49,9 @@ pub struct State {
     /// The profile's setup has been done here, or has been tried.
     pub set_up: bool,
     pub(super) began: Instant,
-    /// Bytes written and read, standard error aside.
+    /// What the transcript costs in bytes, standard error aside.
     pub(super) kept: usize,
-    /// Entries, standard error aside.
+    /// Messages and lines, ours and the server's: over HTTP each has many entries besides.
     pub(super) frames: usize,
     /// What standard error costs now.
     pub(super) stderr: usize,
@@ -205,7 +205,7 @@ impl State {
         self.transcript.excerpt(sequence)
     }
 
-    /// As [`State::record`], of an exchange.
+    /// As [`State::record`], of an exchange. A piece of a body that follows another one of it is joined to that.
     pub(super) fn record_of(
         &mut self,
         exchange: u64,
@@ -213,6 +213,16 @@ impl State {
         bytes: Vec<u8>,
         ending: Ending,
     ) -> u64 {
+        if matches!(channel, Channel::Request | Channel::Response) {
+            // Of bodies and messages it is counted when they come.
+            self.kept += bytes.len();
+        }
+        if let Some(newest) = self.transcript.entries.last_mut()
+            && (channel, newest.channel, newest.exchange) == (Channel::Body, Channel::Body, Some(exchange))
+        {
+            newest.bytes.extend_from_slice(&bytes);
+            return newest.sequence;
+        }
         let sequence = self.record(channel, bytes, ending);
         if let Some(entry) = self.transcript.entries.last_mut() {
             entry.exchange = Some(exchange);
@@ -230,6 +240,9 @@ impl State {
     pub(super) fn record(&mut self, channel: Channel, bytes: Vec<u8>, ending: Ending) -> u64 {
         let sequence = self.newest() + 1;
         if channel != Channel::Stderr {
+            self.kept += ENTRY;
+        }
+        if matches!(channel, Channel::Stdin | Channel::Stdout) {
             self.frames += 1;
         }
         let entry = Entry {

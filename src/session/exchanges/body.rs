@@ -12,6 +12,8 @@ use crate::wire::events::EventReader;
 const OTHER_KEPT: usize = 64 * 1024;
 /// Bytes that are kept of an event stream as it came. Its messages are kept besides.
 pub(crate) const EVENTS_KEPT: usize = 8 << 20;
+/// Bytes of the id of a session that we would name in every request.
+const SESSION_ID: usize = 4096;
 
 impl State {
     /// A response has begun.
@@ -46,7 +48,7 @@ impl State {
         };
         known.streams = matches!(known.form, Form::Events(_));
         if known.opens && (200..300).contains(&status) && exchanges.session.is_none() {
-            exchanges.session = value(SESSION);
+            exchanges.session = value(SESSION).filter(|session| session.len() <= SESSION_ID);
         }
     }
 
