@@ -12,6 +12,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Bytes of a line beyond its value: the longest field name that means anything, colon and space.
 const FIELD: usize = 8;
 
+/// Bytes of an id that are kept.
+const LONGEST_ID: usize = 4096;
+
 /// One event, as far as it says something: a block of comments alone is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
@@ -21,7 +24,8 @@ pub struct Event {
     pub data: Option<Vec<u8>>,
     /// Bytes of the data, cut or not.
     pub length: u64,
-    /// The `id` field. It holds for later events too; here it is told where it stands.
+    /// The `id` field. It holds for later events too; here it is told where it stands. One of more than 4096 bytes, which
+    /// no header could take back, is passed over.
     pub id: Option<String>,
     /// The `retry` field, in milliseconds.
     pub retry: Option<u64>,
@@ -185,6 +189,7 @@ impl EventReader {
             }
             b"event" => event.name = text("event", value, &mut event.defects),
             b"id" if value.contains(&0) => event.defects.push(EventDefect::IdWithNul),
+            b"id" if length > (LONGEST_ID + FIELD) as u64 => {}
             b"id" => event.id = text("id", value, &mut event.defects),
             b"retry" => {
                 let digits =
@@ -280,6 +285,17 @@ mod tests {
         assert_eq!(read(3, &[b"data: abcdefghijklmnop\n\n"]), [event("abc", 16)]);
         assert_eq!(read(3, &[b"data: ab\ndata: cd\n\n"]), [event("ab\n", 5)]);
         assert!(event("ab\n", 5).is_too_long() && !data("abc").is_too_long());
+    }
+
+    #[test]
+    fn an_id_that_no_header_could_take_is_none() {
+        let id = |length: usize| {
+            let stream = format!("id: {}\ndata: x\n\n", "i".repeat(length));
+            read(9999, &[stream.as_bytes()]).remove(0).id.map(|id| id.len())
+        };
+        assert_eq!((id(4000), id(5000)), (Some(4000), None));
+        // Nor is what the limit cut off of one.
+        assert_eq!(read(1, &[format!("id: {}\ndata: x\n\n", "i".repeat(5000)).as_bytes()])[0].id, None);
     }
 
     #[test]
