@@ -292,5 +292,6 @@ async fn attend(
     });
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests;
