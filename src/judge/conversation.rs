@@ -432,7 +432,8 @@ impl Conversation {
         for asked in self.requests.iter() {
             let unanswered = !asked.answered() && asked.mistyped == 0;
             // Where HTTP broke off nobody will answer any more; what it answered itself is for its own cases to judge.
-            let waited = |waited| waited || asked.closed;
+            let is_spent = unanswered && asked.exchange.is_some_and(|number| exchanges.is_spent(number));
+            let waited = |waited| waited || asked.closed || is_spent;
             let unread = self.unread.is_some_and(|unread| unread > asked.sequence);
             let is_late = match self.first_heard {
                 Some(first) => self.last.saturating_sub(asked.at.max(first)) >= patience.request,

@@ -114,6 +114,18 @@ impl<'a> Exchanges<'a> {
         (count, repeated)
     }
 
+    /// Whether an exchange was a stream of events, and has ended without a name to come back by: what it has not brought
+    /// will not come.
+    pub fn is_spent(&self, number: u64) -> bool {
+        self.0.iter().find(|exchange| exchange.number == number).is_some_and(|exchange| {
+            let accepted = exchange.response.and_then(status_of).is_some_and(|status| status < 300);
+            let has_ended = matches!(exchange.ended(), "whole" | "broken") && !exchange.cancelled;
+            let is_named = |event: &Event| event.id.as_ref().is_some_and(|id| !id.is_empty());
+            let streams = exchange.media_type() == "text/event-stream";
+            streams && accepted && has_ended && !exchange.events().iter().any(is_named)
+        })
+    }
+
     /// Whether the server has begun a session.
     pub fn in_session(&self) -> bool {
         self.0.iter().any(|exchange| exchange.header("mcp-session-id").is_some())

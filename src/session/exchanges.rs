@@ -246,6 +246,8 @@ impl Exchanges {
         }
         Some(if asked.iter().any(|known| served(&known)) {
             "the stream on which the server could tell broke off meanwhile"
+        } else if asked.iter().any(|known| known.status == Some(200)) {
+            "the server offers no stream on which it could tell: what GET opens is none of events"
         } else if asked.iter().any(|known| known.status.is_none() && known.closed.is_none()) {
             "the stream on which the server could tell has not begun: GET is not answered"
         } else {

@@ -88,7 +88,7 @@ mod tests {
     use std::time::Duration;
 
     /// A conversation: exchange, channel, text.
-    fn view(entries: &[(u64, Channel, &str)], number: u64, pointer: &str) -> Option<Json> {
+    fn entries(entries: &[(u64, Channel, &str)]) -> Vec<Entry> {
         let entry = |(sequence, (exchange, channel, text)): (u64, &(u64, Channel, &str))| Entry {
             sequence,
             at: Duration::ZERO,
@@ -100,7 +100,11 @@ mod tests {
             deliberate: false,
             exit: None,
         };
-        let entries: Vec<Entry> = (1..).zip(entries).map(entry).collect();
+        (1..).zip(entries).map(entry).collect()
+    }
+
+    fn view(told: &[(u64, Channel, &str)], number: u64, pointer: &str) -> Option<Json> {
+        let entries = entries(told);
         let exchanges = Exchanges::of(&entries);
         let (_, view) = exchanges.view_of(number)?;
         view.pointer(pointer).cloned()
@@ -153,6 +157,22 @@ mod tests {
         assert_eq!(view(&entries, 2, "/listening"), Some(Json::from(true)));
         assert_eq!(view(&entries, 1, "/listening"), Some(Json::from(false)));
         assert_eq!(view(&entries, 1, "/reopens"), Some(Json::from(false)));
+    }
+
+    #[test]
+    fn a_stream_is_spent_once_it_has_ended_without_a_name() {
+        let is_spent = |body, ending| {
+            let entries = entries(&[
+                (1, Channel::Request, "POST /mcp"),
+                (1, Channel::Stdin, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#),
+                (1, Channel::Response, EVENTS),
+                (1, Channel::Body, body),
+                (1, Channel::Closed, ending),
+            ]);
+            Exchanges::of(&entries).is_spent(1)
+        };
+        assert!(is_spent("data:\n\n", "") && is_spent("data:\n\n", "broken: reset"));
+        assert!(!is_spent("id: 1\ndata:\n\n", "") && !is_spent("data:\n\n", "abandoned"));
     }
 
     #[test]
