@@ -75,6 +75,27 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
     http_row(
+        "get-streams-break-off",
+        "The stream of a GET ends after each message, and says when to come back",
+        &[Event(|_, passage, event| vec![broken_off(passage, event)])],
+    ),
+    http_row(
+        "get-streams-end-unnamed",
+        "The stream of a GET ends after each message, and events have no ids to come back by",
+        &[
+            Choose(|settings| settings.http.resuming = false),
+            Event(|_, passage, event| vec![broken_off(passage, event)]),
+        ],
+    ),
+    http_row(
+        "subscriptions-cut-off",
+        "At 2026-07-28, the connection of a subscription does not outlive its acknowledgement",
+        &[Event(|_, passage, mut event| {
+            event.breaks |= passage.method.as_deref() == Some("notifications/subscriptions/acknowledged");
+            vec![event]
+        })],
+    ),
+    http_row(
         "leaving-unnoticed",
         "Without a session, the server goes on when a client leaves",
         &[Choose(|settings| settings.http.noticing = false)],
@@ -365,6 +386,15 @@ pub(super) const TABLE: &[Row] = &[
         })],
     ),
 ];
+
+/// The stream of a GET ends behind a message.
+fn broken_off(passage: &Passage, mut event: Sent) -> Sent {
+    if passage.listens && !passage.old && passage.method.is_some() {
+        event.retry = Some(50);
+        event.breaks = true;
+    }
+    event
+}
 
 fn has(arrival: &Arrival, name: &HeaderName, part: &str) -> bool {
     arrival.headers.get_all(name).iter().any(|value| value.to_str().is_ok_and(|value| value.contains(part)))
