@@ -338,6 +338,20 @@ fn a_notification_is_taken_once_its_response_has_begun_or_nothing_can_come() {
 }
 
 #[test]
+fn what_a_server_said_before_it_ended_is_heard() {
+    // More pieces than wait to be taken.
+    let (_, launcher) = Servers::new(|request, _| {
+        let head = "HTTP/1.1 200 x\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked";
+        let answer = format!("data: {}\n\n", request.result());
+        let comments = "2\r\n:\n\r\n".repeat(100);
+        vec![say(format!("{head}\r\n\r\n{comments}{:x}\r\n{answer}\r\n0\r\n\r\n", answer.len())), Act::Exit]
+    });
+    play(async {
+        assert_answered(&ask(&begin(&launcher).await).await);
+    });
+}
+
+#[test]
 fn a_head_is_kept_byte_for_byte() {
     let (_, launcher) = Servers::new(|_, _| {
         vec![say(b"HTTP/1.1 202 x\r\nx-name: caf\xE9\r\ncontent-length: 0\r\n\r\n".to_vec())]
