@@ -398,8 +398,7 @@ fn a_stream_that_ends_twice_is_taken_up_once() {
         }
         assert_eq!(gets, 1);
         let state = session.state();
-        let last =
-            state.transcript.entries.iter().filter(|entry| entry.exchange == Some(exchange)).next_back();
+        let last = state.transcript.entries.iter().rfind(|entry| entry.exchange == Some(exchange));
         assert_eq!(last.unwrap().channel, Channel::Closed);
         assert!(state.refusal(request.sequence).is_none(), "its answer is still to come");
     });

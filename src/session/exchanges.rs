@@ -241,7 +241,7 @@ impl Exchanges {
         let asked: Vec<&Known> = self.known.values().filter(|known| known.listens).collect();
         let served = |known: &&&Known| known.streams && known.status == Some(200);
         let in_time = |known: &&Known| known.closed.is_none() && known.head.is_some_and(|head| head <= since);
-        if asked.iter().filter(served).any(|known| in_time(known)) {
+        if asked.iter().filter(served).any(in_time) {
             return None;
         }
         Some(if asked.iter().any(|known| served(&known)) {
