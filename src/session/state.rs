@@ -138,8 +138,8 @@ impl State {
         self.gone().or_else(|| self.input_broken.as_ref().map(|_| Gone::InputStuck))
     }
 
-    /// The answer to a request sent at `since`, if it has come. Where HTTP says that the request failed, an error
-    /// without an id is its answer.
+    /// The answer to a request sent at `since`, if it has come. Where HTTP says that the request failed, the error that
+    /// it says so with is the answer, whatever its id: some servers have none there, and some invent one.
     pub fn answer_to(&self, id: &Id, since: u64) -> Option<Reply> {
         let first = self.inbox.partition_point(|arrival| arrival.sequence <= since);
         self.inbox[first..].iter().find_map(|arrival| match arrival.reading.message.as_ref()? {
@@ -147,9 +147,7 @@ impl State {
                 Some(Reply::Result { result: result.clone(), sequence: arrival.sequence })
             }
             Message::Error { id: answered, error }
-                if answered
-                    .as_ref()
-                    .map_or_else(|| self.refuses(arrival.sequence, since), |answered| answered == id) =>
+                if answered.as_ref() == Some(id) || self.refuses(arrival.sequence, since) =>
             {
                 Some(Reply::Error { error: error.clone(), sequence: arrival.sequence })
             }
