@@ -115,7 +115,7 @@ fn requirement_rows_load() {
     let rows = load::requirements("read", &read("requirements")).unwrap();
     assert_eq!(rows.len(), 3);
     assert_eq!((rows[0].verdict, rows[0].proof.clone()), (Verdict::Fail, Proof::Cases));
-    assert_eq!(rows[0].transports, [Transport::Stdio, Transport::Http]);
+    assert_eq!(rows[0].transports, Transport::ALL);
     assert_eq!(rows[1].revisions.len(), 3);
     assert_eq!(
         rows[1].source[1].0.as_deref(),
