@@ -31,12 +31,12 @@ fn check(mode: &str) -> (i32, Value, String) {
             "--max-message",
             "1M",
         ])
-        .args(["--deadline", "100s", "--jobs", "1", "-c", "list/params-may-be-left-out"])
+        .args(["--deadline", "200s", "--jobs", "1", "-c", "list/params-may-be-left-out"])
         .args(["-c", "http/reply-*", "-c", "json-rpc/every-request-answered"])
         .args(["--url", "http://127.0.0.1:${port}/mcp", "--", "python3"])
         .arg(script)
         .args([mode, "${port}"])
-        .timeout(Duration::from_secs(240))
+        .timeout(Duration::from_secs(300))
         .output()
         .unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
